@@ -37,7 +37,7 @@ func (adminAPI) CaddyModule() caddy.ModuleInfo {
 func (adminAPI) Provision(ctx caddy.Context) error {
 	current := findRunningState()
 	if current == nil {
-		return nil // no configuration ran before
+		return nil // No configuration ran before.
 	}
 	return current.Metrics.RegisterWhileUsed(func() bool { return findRunningState() == current }, ctx.GetMetricsRegistry())
 }

@@ -73,11 +73,11 @@ type App struct {
 	RegistrySource *Registry `json:"registry,omitempty"`
 
 	sites            *site.Sites
-	registry         *uaident.Registry // validates tokens and classes of the configuration
-	currentRegistry  *registryInUse    // the registry that identifies the clients of requests
+	registry         *uaident.Registry // registry validates tokens and classes of the configuration.
+	currentRegistry  *registryInUse    // currentRegistry identifies the clients of requests.
 	identity         *identity.Checker
-	stopVerification func() error // ends the use of the settings of verify
-	stopSignatures   func()       // ends the use of the signing agents
+	stopVerification func() error // stopVerification ends the use of the settings of verify.
+	stopSignatures   func()       // stopSignatures ends the use of the signing agents.
 
 	ctx    caddy.Context
 	logger *zap.Logger
@@ -85,20 +85,28 @@ type App struct {
 
 	events       *guard.Events
 	receivers    []*notify.Receiver
-	stopFuncs    []func() // undo what Start has done
+	stopFuncs    []func() // stopFuncs undo what Start has done.
 	cancel       context.CancelFunc
-	storeStopped <-chan struct{} // closed when the store has stopped
+	storeStopped <-chan struct{} // storeStopped is closed when the store has stopped.
 
-	managedStarters       []ManagedStarter               // handlers that start with the configuration
-	publishers            []*publish.Publisher           // publishers of these handlers
-	afterRestore          func()                         // called after the store has loaded its data
-	storesManagedBases    bool                           // whether some robots_txt has a base to store
-	isOrderChecked        bool                           // whether the order of handlers was checked
-	hasGuard              bool                           // whether a site uses the app
-	needsIdentity         bool                           // whether an option depends on verified identities
-	usesPathVerdict       bool                           // whether the configuration uses the path verdict
-	cachedManagedHandlers handlerorder.RobotsTXTHandlers // result of FindManagedHandlers
-	metricsRegistered     bool                           // whether the collectors are registered with the configuration
+	// managedStarters are the handlers that start with the configuration.
+	managedStarters []ManagedStarter
+	publishers      []*publish.Publisher // publishers are the publishers of these handlers.
+	// afterRestore is called after the store has loaded its data.
+	afterRestore func()
+	// storesManagedBases is true if some robots_txt has a base to store.
+	storesManagedBases bool
+	// isOrderChecked is true if the order of handlers was checked.
+	isOrderChecked bool
+	hasGuard       bool // hasGuard is true if a site uses the app.
+	// needsIdentity is true if an option depends on verified identities.
+	needsIdentity bool
+	// usesPathVerdict is true if the configuration uses the path verdict.
+	usesPathVerdict bool
+	// cachedManagedHandlers is the result of FindManagedHandlers.
+	cachedManagedHandlers handlerorder.RobotsTXTHandlers
+	// metricsRegistered is true if the collectors are registered with the configuration.
+	metricsRegistered bool
 }
 
 // CaddyModule returns the Caddy module information.
@@ -296,7 +304,7 @@ func (a *App) startWatching() {
 
 // Stop writes pending data. It closes the store before the configuration closes Caddy's storage.
 func (a *App) Stop() error {
-	defer func() { // drops address lists, after they were stored
+	defer func() { // This drops address lists, after they were stored.
 		if err := a.stopVerification(); err != nil {
 			a.logger.Warn("the previous configuration cannot restore its verification of crawlers", zap.Error(err))
 		}

@@ -85,7 +85,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // parse parses the directive. onViolation parses the block of on_violation.
 func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispenser) error) error {
-	d.Next() // the directive's name
+	d.Next() // This skips the directive's name.
 	options, words := h.options(onViolation), d.RemainingArgs()
 	if name := option.FirstOptionName(options, words); name != "" {
 		return d.Errf("%s is an option of the block; write the option into robots_guard enforce { ... }", name)
@@ -98,7 +98,8 @@ func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Disp
 	}
 	if h.Mode == modeEnforce && len(words) > 0 {
 		h.EnforceOnly, words = words, nil
-		if slices.Contains(h.EnforceOnly, modeMonitor) { // monitor is also a class, but the mode is intended
+		// The word monitor is also a class, but here it means the mode.
+		if slices.Contains(h.EnforceOnly, modeMonitor) {
 			return d.Err("monitor and enforce are two modes; keep one")
 		}
 		if slices.Contains(h.EnforceOnly, "all") {

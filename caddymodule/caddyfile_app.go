@@ -61,7 +61,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 // verify with a block and without an argument is on. crawler can be repeated for each token, and
 // notify for each URL.
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	d.Next() // the option's name
+	d.Next() // This skips the option's name.
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; write options into a block after robots_guard", d.Val())
 	}

@@ -146,7 +146,7 @@ func newCommandSite(p *handlerorder.PlacedHandler, registry *uaident.Registry) (
 		s.Rate, s.Err = h.Rate.Settings(registry)
 	}
 	if source := h.Source; source != nil {
-		s.Source = source.URL + source.File // URL or File is empty
+		s.Source = source.URL + source.File // Either URL or File is empty.
 	}
 	return s, nil
 }

@@ -75,7 +75,7 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 // parseDashboard parses the directive robots_guard_dashboard. A path matcher such as /bots also
 // matches the paths below /bots, because the page loads files from there.
 func parseDashboard(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
-	h.Next() // the directive's name
+	h.Next() // This skips the directive's name.
 	var arg string
 	if h.NextArg() {
 		arg = h.Val()
@@ -88,7 +88,7 @@ func parseDashboard(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error)
 	switch prefix := strings.TrimRight(strings.TrimSuffix(arg, "*"), "/"); {
 	case !strings.HasPrefix(arg, "/") || strings.Contains(prefix, "*"):
 	case prefix == "":
-		matchers = nil // all paths
+		matchers = nil // This matches all paths.
 	default:
 		matchers = caddy.ModuleMap{"path": h.JSON(caddyhttp.MatchPath{prefix, prefix + "/*"})}
 	}
@@ -103,7 +103,7 @@ func parseDashboard(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error)
 //
 //	robots_guard_dashboard [<matcher>] [public]
 func (d *Dashboard) UnmarshalCaddyfile(disp *caddyfile.Dispenser) error {
-	disp.Next() // the directive's name
+	disp.Next() // This skips the directive's name.
 	for disp.NextArg() {
 		if disp.Val() != "public" || d.Public {
 			return disp.Errf("unexpected argument %q; robots_guard_dashboard takes a path such as /robots-guard, or another matcher, and public", disp.Val())

@@ -145,13 +145,15 @@ type Handler struct {
 	// proxy in an error route delivers the disallowed page. Not together with `decide`.
 	OnViolation caddyhttp.RouteList `json:"on_violation,omitempty"`
 
-	guard         *guard.Guard
-	logger        *zap.Logger
-	registry      *uaident.Registry // of the Caddyfile; nil if configured as JSON
-	fixedRegistry *uaident.Registry // the same; nil if a registry file or URL can change classes
+	guard  *guard.Guard
+	logger *zap.Logger
+	// registry is the registry of the Caddyfile. It is nil for a configuration in JSON.
+	registry *uaident.Registry
+	// fixedRegistry is the same. It is nil if a registry file or URL can change classes.
+	fixedRegistry *uaident.Registry
 }
 
-// Values of Handler.Mode, Handler.Unreachable and Handler.Spoofed.
+// These are the values of Handler.Mode, Handler.Unreachable and Handler.Spoofed.
 const (
 	modeMonitor = "monitor"
 	modeEnforce = "enforce"

@@ -43,7 +43,7 @@ type Location struct {
 // file.
 func ParseLocation(args []string) (*Location, error) {
 	args = slices.Clone(args)
-	for i := range args { // the Caddyfile adapter replaces {host} with {http.request.host}
+	for i := range args { // The Caddyfile adapter replaces {host} with {http.request.host}.
 		args[i] = strings.ReplaceAll(args[i], "{http.request.host}", site.HostPlaceholder)
 	}
 	switch isURL := len(args) > 0 && (strings.HasPrefix(args[0], "https://") || strings.HasPrefix(args[0], "http://")); {

@@ -26,8 +26,9 @@ func (a *App) registerMetrics(ctx caddy.Context) (err error) {
 	return err
 }
 
-// FindManagedHandlers returns the robots_txt handlers of a configuration, by the name that name
-// returns for their JSON. It caches the result of [handlerorder.FindRobotsTXTHandlers].
+// FindManagedHandlers returns the robots_txt handlers of a configuration, and gives each the name
+// that the function name returns for its JSON. It caches the result of
+// [handlerorder.FindRobotsTXTHandlers].
 func (a *App) FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (handlers handlerorder.RobotsTXTHandlers, err error) {
 	if a.cachedManagedHandlers == nil {
 		a.cachedManagedHandlers, err = handlerorder.FindRobotsTXTHandlers(ctx, name)

@@ -42,7 +42,7 @@ type MatchCrawler struct {
 
 	selector judge.Selector
 	app      *App
-	overlay  *uaident.Overlay // the tokens in Clients that the registry lacks
+	overlay  *uaident.Overlay // overlay has the tokens in Clients that the registry lacks.
 }
 
 // CaddyModule returns the Caddy module information.
@@ -62,7 +62,8 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		if _, err := judge.ParseSelector(nil, words, true); err != nil {
 			return d.Errf("robots_crawler: %v", err)
 		}
-		if _, err := judge.ParseSelector(uaident.Default(), words, true); err != nil { // a crawler option may add the client
+		// A crawler option may add the client.
+		if _, err := judge.ParseSelector(uaident.Default(), words, true); err != nil {
 			m.CaddyfileLine = option.CaddyfileLine(d)
 		}
 		m.Clients = append(m.Clients, words...)
@@ -159,7 +160,7 @@ func (m *MatchDisallowed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return d.Err("robots_disallowed takes no block")
 		}
 	}
-	if err := m.parse(nil); err != nil { // a crawler option may add the token
+	if err := m.parse(nil); err != nil { // A crawler option may add the token.
 		return d.WrapErr(err)
 	}
 	return nil

@@ -54,7 +54,7 @@ func (o *OperatorRanges) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextBlock(0) {
 		return d.Err("robots_guard takes no block here")
 	}
-	if o.checkOperators(uaident.Default()) != nil { // a crawler option may add the operator
+	if o.checkOperators(uaident.Default()) != nil { // A crawler option may add the operator.
 		o.CaddyfileLine = option.CaddyfileLine(d)
 	}
 	return nil

@@ -110,7 +110,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	err = cmp.Or(c.Settings.CheckEnforced(app.registry, h.EnforceOnly), h.Rate.ValidateForHandler(h.Decide == nil, h.Exempt, app.registry))
 	if err != nil && app.RegistrySource == nil {
 		return nil, err
-	} else if err != nil { // a class of the registry may have changed, which must not prevent a start
+	} else if err != nil { // A class of the registry may have changed, which must not prevent a start.
 		h.logger.Warn("options contradict each other; a change of the registry can be the cause", zap.Error(err))
 	}
 	if h.Source != nil {
@@ -119,7 +119,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		server := site.NewServerSource(h.AllowPrivate)
 		server.Sites = app.sites
 		if h.FetchFrom != "" {
-			server.ClientAddr = netip.MustParseAddr(h.FetchFrom) // Validate has rejected invalid addresses
+			server.ClientAddr = netip.MustParseAddr(h.FetchFrom) // Validate has rejected invalid addresses.
 		}
 		c.Source = server
 	}
@@ -172,8 +172,8 @@ func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err er
 	return s, nil
 }
 
-// Lifetimes of a good response before a background fetch. The site itself and files are cheap to
-// fetch, and a shadow is edited often.
+// These are lifetimes of a good response before a background fetch. The site itself and files are
+// cheap to fetch, and a shadow is edited often.
 const (
 	localLifetime  = 10 * time.Minute
 	urlLifetime    = 24 * time.Hour

@@ -53,7 +53,7 @@ type Rate struct {
 	CountBy string `json:"count,omitempty"`
 }
 
-// Values of Rate.Mode, Rate.Search and Rate.CountBy.
+// These are the values of Rate.Mode, Rate.Search and Rate.CountBy.
 const (
 	rateObserve    = "observe"
 	rateEnforce    = "enforce"
@@ -62,11 +62,11 @@ const (
 )
 
 var (
-	rateModes  = []string{rateObserve, rateEnforce} // values of Rate.Mode and Rate.Search
+	rateModes  = []string{rateObserve, rateEnforce} // rateModes are the values of Rate.Mode and Rate.Search.
 	rateCounts = []string{countDocuments, countAll}
 )
 
-// Bounds of the fields of Rate.
+// These are bounds of the fields of Rate.
 const (
 	minDelay, maxDelay   = time.Second, time.Hour
 	maxBurst             = 1000

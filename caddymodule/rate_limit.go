@@ -36,7 +36,7 @@ type RateLimit struct {
 	Concurrent int `json:"concurrent,omitempty"`
 }
 
-// Bounds of the fields of RateLimit.
+// These are bounds of the fields of RateLimit.
 const (
 	maxRequests    = 1_000_000
 	minPer, maxPer = time.Second, 24 * time.Hour
@@ -78,7 +78,7 @@ func (l *RateLimit) checkNotExempt(exempt []string, registry *uaident.Registry) 
 	listed, err := judge.ParseSelector(registry, exempt, false)
 	c := judge.LookupCrawler(registry, l.Client)
 	if err != nil || c == nil || !listed.Matches(uaident.Identity{Token: c.Token, Crawler: c, Class: c.Class}) {
-		return nil // another check reports an unknown name
+		return nil // Another check reports an unknown name.
 	}
 	return fmt.Errorf("rate: the limit of %s has no effect, because its class %s is in exempt; remove one, or list single crawlers in exempt", l.Client, c.Class)
 }

@@ -30,7 +30,7 @@ type Registry struct {
 	CaddyfileLine string `json:"at,omitempty"`
 }
 
-// Bounds of Registry.Interval.
+// These are bounds of Registry.Interval.
 const (
 	minRegistryInterval = time.Second
 	maxRegistryInterval = 7 * 24 * time.Hour
@@ -101,8 +101,8 @@ func (e *unreadableRegistryError) Error() string { return "registry: " + e.err.E
 func (e *unreadableRegistryError) Unwrap() error { return e.err }
 
 // Resolve returns the registry that a configuration file describes: the built-in registry, with the
-// crawlers of the registry file and then those of the option crawlers. With ignoreUnreadable, a
-// missing or invalid file is left out, because the file may be on another machine.
+// crawlers of the registry file and then those of the option crawlers. If ignoreUnreadable is true,
+// a missing or invalid file is left out, because the file may be on another machine.
 func (r *Registry) Resolve(changes []Crawler, ignoreUnreadable bool) (*uaident.Registry, error) {
 	base, err := r.ReadBase(context.Background())
 	if unreadable, ok := errors.AsType[*unreadableRegistryError](err); ok && unreadable != nil && ignoreUnreadable {
@@ -134,7 +134,7 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, fixedRegistry *u
 	}
 	registry, err = app.RegistrySource.Resolve(app.Crawlers, false)
 	if _, ok := errors.AsType[*unreadableRegistryError](err); ok {
-		registry, err = nil, nil // the load of the configuration reports the error
+		registry, err = nil, nil // The load of the configuration reports the error.
 	}
 	if app.RegistrySource == nil {
 		fixedRegistry = registry

@@ -25,13 +25,14 @@ var registryFeeds = caddy.NewUsagePool()
 type registryInUse struct {
 	*uaident.CurrentRegistry
 
-	feed    *registry.Feed // nil without a registry file or URL
+	feed    *registry.Feed // feed is nil without a registry file or URL.
 	changes []Crawler
 	logger  *zap.Logger
 
-	mu           sync.Mutex
-	version      *registry.Version // the version of the feed in use
-	lastConflict string            // last logged error of a version that conflicts with the configuration
+	mu      sync.Mutex
+	version *registry.Version // version is the version of the feed in use.
+	// lastConflict is the last logged error of a version that conflicts with the configuration.
+	lastConflict string
 	onChange     func(*uaident.Registry) error
 }
 
@@ -80,7 +81,8 @@ func (u *registryInUse) acquireFeed(ctx caddy.Context, r *Registry) error {
 	if err != nil {
 		return err
 	}
-	context.AfterFunc(ctx, func() { _, _ = registryFeeds.Delete(key) }) // Destruct of a BackgroundRunner returns no error
+	// The method Destruct of a BackgroundRunner returns no error.
+	context.AfterFunc(ctx, func() { _, _ = registryFeeds.Delete(key) })
 	u.feed = value.(*remote.BackgroundRunner[*registry.Feed]).Runner
 	return nil
 }
@@ -109,7 +111,7 @@ func (u *registryInUse) Start(storage remote.Storage, onChange func(*uaident.Reg
 		release()
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.onChange = nil // ignores a later change
+		u.onChange = nil // This ignores a later change.
 	}
 }
 

@@ -30,6 +30,7 @@ func acquireState(ctx caddy.Context) (*guard.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() { _, _ = statePool.Delete(stateKey) }) // State.Destruct returns no error
+	// The method Destruct of a State returns no error.
+	context.AfterFunc(ctx, func() { _, _ = statePool.Delete(stateKey) })
 	return value.(*guard.State), nil
 }

@@ -67,7 +67,7 @@ func (h *Handler) validateValues() error {
 		option.CheckDurationUnits([]string{"fetch_timeout", "fetch_wait", "ttl_min", "ttl_max", "grace", "change_guard"}, h.FetchTimeout, h.FetchWait, h.TTLMin, h.TTLMax, h.Grace, h.ChangeGuard),
 		option.CheckWord("unreachable", h.Unreachable, unreachableWords),
 		option.CheckWord("spoofed", h.Spoofed, spoofedWords),
-		h.Source.Validate("source", true), // allow_private may follow later in the block
+		h.Source.Validate("source", true), // The option allow_private may follow later in the block.
 		h.Shadow.Validate("shadow", true),
 		h.Decide.Validate(),
 		h.Rate.Validate(h.registry),
@@ -89,8 +89,10 @@ func (h *Handler) validateClients() error {
 			switch {
 			case before == names[i]:
 				return fmt.Errorf("%s names %s twice", names[i], word)
-			case before == "exempt verified" && names[i] == "only_log": // useful: unverified clients are only logged
-			case strings.HasSuffix(before, " verified") && names[i] == modeEnforce: // useful: unverified clients are blocked
+			case before == "exempt verified" && names[i] == "only_log":
+				// This combination is useful: unverified clients are only logged.
+			case strings.HasSuffix(before, " verified") && names[i] == modeEnforce:
+				// This combination is useful: unverified clients are blocked.
 			case before != "":
 				return fmt.Errorf("%s is in %s and in %s; keep only one of the two", word, before, names[i])
 			}
@@ -109,7 +111,8 @@ func unknownModeError(mode string) error {
 	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, option.JoinWords(modeWords, "or"))
 }
 
-// Maximums of App.MaxPolicies, App.UnknownHosts and App.UnknownHostFetches, and bounds of App.Retention.
+// These are the maximums of App.MaxPolicies, App.UnknownHosts and App.UnknownHostFetches, and the
+// bounds of App.Retention.
 const (
 	maxPolicies           = 1_000_000
 	maxUnknownHostFetches = 1000

@@ -27,7 +27,7 @@ type Verify struct {
 	WebBotAuth bool `json:"web_bot_auth,omitempty"`
 }
 
-// Values of Verify.Ranges.
+// These are the values of Verify.Ranges.
 const (
 	rangesOfficial   = "official"
 	rangesConfigured = "configured"

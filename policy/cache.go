@@ -23,7 +23,7 @@ type Key struct {
 	// Site is the host pattern of the site in the configuration: a host, a wildcard such as
 	// *.example.com, or "" for any host.
 	Site string `json:"site,omitempty"`
-	// Secure reports whether the scheme is https.
+	// IsHTTPS reports whether the scheme is https.
 	IsHTTPS bool `json:"secure,omitempty"`
 	// Host is the host in canonical form, with the port unless it is the default port of the
 	// scheme.
@@ -110,9 +110,9 @@ func (s Segment) String() string { return [...]string{"named", "invented"}[s] }
 
 // Bounds are the maximum sizes of one segment of a Cache.
 type Bounds struct {
-	Entries           int // number of sites
-	Bytes             int // estimated memory of all files; a file that several sites have counts once
-	ConcurrentFetches int // number of fetches that run at the same time
+	Entries           int // Entries is the number of sites.
+	Bytes             int // Bytes is the estimated memory of all files. A file that several sites have counts once.
+	ConcurrentFetches int // ConcurrentFetches is the number of fetches that run at the same time.
 }
 
 // Cache maps the Key of a site to its Entry. Get and Entries take no lock. A Cache is safe for
@@ -122,7 +122,7 @@ type Cache struct {
 	computeDerived func(*Robots) any
 	index          cowmap.LargeMap[Key, *Entry]
 
-	mu       sync.Mutex // guards the fields below
+	mu       sync.Mutex // This mutex guards the fields below.
 	segments [segmentCount]*segmentData
 }
 
@@ -132,8 +132,8 @@ type segmentData struct {
 	bounds         Bounds
 	queues         evictionQueues
 	versions       sharedVersions
-	runningFetches int                    // number of running fetches
-	fetchesBySite  map[configuredSite]int // number of running fetches of each site that has some
+	runningFetches int                    // runningFetches is the number of running fetches.
+	fetchesBySite  map[configuredSite]int // The value is the number of running fetches of a site.
 	evictedCount   uint64
 }
 
@@ -178,7 +178,7 @@ func (c *Cache) GetOrCreate(key Key, s Segment) *Entry {
 	switch {
 	case seg.queues.len() >= seg.bounds.Entries:
 		c.evict(seg, seg.queues.removeLeastUsed(seg.bounds.Entries))
-	case seg.versions.bytes > seg.bounds.Bytes: // a single entry can exceed the bound
+	case seg.versions.bytes > seg.bounds.Bytes: // A single entry can exceed the bound.
 		c.evict(seg, seg.queues.removeFirst())
 	}
 	e := &Entry{key: key, segment: s, cache: c}
@@ -225,11 +225,10 @@ func (c *Cache) shrinkToBytes(seg *segmentData) {
 	}
 }
 
-// beginFetch reports whether an entry may be fetched now, and counts the fetch until endFetch. The
-// configured sites share the concurrent fetches of their segment in the order of their requests. The
-// hosts that only clients name share the concurrent fetches of their segment fairly by configured
-// site, so that a site whose origin hangs cannot use the share of other sites. Of these sites, each
-// may always run one fetch.
+// beginFetch reports whether an entry may be fetched now, and counts the fetch until endFetch. In
+// the segment ConfiguredHosts, fetches begin in the order of the requests. In the segment
+// UnknownHosts, each configured site has a fair share of the concurrent fetches, and at least one,
+// so that a site whose origin hangs cannot use the share of other sites.
 func (c *Cache) beginFetch(e *Entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -260,9 +259,9 @@ func (c *Cache) endFetch(e *Entry) {
 
 // CacheStats describes the content of a segment.
 type CacheStats struct {
-	Entries int    // number of sites
-	Bytes   int    // estimated memory of all files, as in Bounds
-	Evicted uint64 // number of entries evicted since the start
+	Entries int    // Entries is the number of sites.
+	Bytes   int    // Bytes is the estimated memory of all files, as in Bounds.
+	Evicted uint64 // Evicted is the number of entries evicted since the start.
 }
 
 // Stats returns the current numbers of entries, bytes and events of a segment.

@@ -14,7 +14,7 @@ type evictionQueues struct {
 
 // entryQueue is an intrusive linked list of entries.
 type entryQueue struct {
-	first, last *Entry // first is evicted first
+	first, last *Entry // The entry first is evicted first.
 	len         int
 }
 
@@ -45,7 +45,7 @@ func (q *entryQueue) remove(e *Entry) {
 	q.len--
 }
 
-// probationShare is the part of a segment, a tenth, that is reserved for the entries in probation.
+// probationShare is the share of a segment, a tenth, that is reserved for the entries in probation.
 const probationShare = 10
 
 // len returns the number of entries in both queues.
@@ -79,7 +79,7 @@ func (q *evictionQueues) allEntries() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		for _, from := range []*entryQueue{&q.probation, &q.protected} {
 			for e := from.first; e != nil; {
-				next := e.nextInQueue // the caller may remove the entry
+				next := e.nextInQueue // The caller may remove the entry.
 				if !yield(e) {
 					return
 				}
@@ -89,8 +89,8 @@ func (q *evictionQueues) allEntries() iter.Seq[*Entry] {
 	}
 }
 
-// Maximum numbers of entries that one eviction skips because of their use: entries that are already
-// in protected, and entries that move from probation to protected.
+// These are the maximum numbers of entries that one eviction skips because of their use: entries
+// that are already in protected, and entries that move from probation to protected.
 const (
 	maxSecondChances = 32
 	maxPromotions    = 1024
@@ -98,8 +98,8 @@ const (
 
 // removeLeastUsed removes and returns the entry to evict from a segment whose bound is maxEntries,
 // or nil if both queues are empty. removeLeastUsed moves used entries to the end of protected,
-// because Touch takes no lock and moves no entry. It also moves entries whose file a fetch cannot
-// restore.
+// because Touch takes no lock and moves no entry. It also moves the entries that isIrreplaceable
+// selects.
 func (q *evictionQueues) removeLeastUsed(maxEntries int) *Entry {
 	secondChances, promotions := min(maxSecondChances, q.protected.len), min(maxPromotions, q.probation.len)
 	for {

@@ -2,17 +2,17 @@ package policy
 
 import "slices"
 
-// Classes of bytes in the canonical form (RFC 9309 section 2.2.2, RFC 3986 section 2). A byte
-// with the same meaning raw and escaped has one canonical spelling.
+// These are the classes of bytes in the canonical form (RFC 9309 section 2.2.2, RFC 3986 section
+// 2). A byte with the same meaning raw and escaped has one canonical spelling.
 const (
-	byteReserved = iota // literal, and its escape is another URL
-	bytePlain           // literal, and its escape is the same URL
-	byteSlash           // literal; a target with // or /. has other variants
-	byteQuery           // literal; starts the query
-	byteEscaped         // escaped as %XX, also if raw
-	bytePercent         // starts an escape
-	byteStar            // an operator in a rule, %2A in a target
-	byteDollar          // an operator at the end of a rule, else %24
+	byteReserved = iota // The byte is literal. Its escape is another URL.
+	bytePlain           // The byte is literal. Its escape is the same URL.
+	byteSlash           // The slash is literal. A target with // or /. has other variants.
+	byteQuery           // The byte is literal. It starts the query.
+	byteEscaped         // The byte is escaped as %XX, even if it is raw.
+	bytePercent         // The byte starts an escape.
+	byteStar            // The byte is an operator in a rule, and %2A in a target.
+	byteDollar          // The byte is an operator at the end of a rule, and %24 anywhere else.
 )
 
 var byteClasses = func() (class [256]uint8) {
@@ -66,7 +66,7 @@ var hexValue = func() (value [256]byte) {
 // appendCanonical appends the canonical form of s to dst. s is the path of a rule, or the path or
 // query of a target. Escapes are decoded only once, so %2541 stays %2541.
 func appendCanonical(dst []byte, s string, isRule bool) []byte {
-	dst = slices.Grow(dst, 3*len(s)) // the size if all bytes were escaped
+	dst = slices.Grow(dst, 3*len(s)) // This is the size if all bytes are escaped.
 	out := dst[:cap(dst)]
 	n := len(dst)
 	for i := 0; i < len(s); i++ {

@@ -19,26 +19,27 @@ const maxRecentTokens = 1 << 7
 // Robots.withStrictKeys each have a compiledGroup for the crawler.
 type compiledGroup struct {
 	robots       *Robots
-	agents       []int32 // the user-agent lines that name the crawler, or those with *, in file order
-	namesCrawler bool    // the agents name the crawler, and are not *
+	agents       []int32 // agents are the user-agent lines that name the crawler, or those with *, in file order.
+	namesCrawler bool    // namesCrawler is true if the agents name the crawler and are not *.
 	// extensionsIgnored and extensionsSplit are the rules for two treatments of an extension line,
 	// such as Crawl-delay, between two user-agent lines. In extensionsIgnored the line has no
 	// effect, as in Google's parser. In extensionsSplit the line begins another group. Both are the
 	// same matcher in most files.
 	extensionsIgnored, extensionsSplit *matcher
-	selection                          SelectedGroup // lenient has extensionsIgnored and strict has extensionsSplit
+	// In selection, lenient has extensionsIgnored and strict has extensionsSplit.
+	selection SelectedGroup
 
 	wellKnown wellKnownMatchers
-	usages    *statements // from Content-Usage; nil without such lines
-	signals   *statements // from Content-Signal; nil without such lines
-	delay     Delay       // from Crawl-delay
-	hasDelay  bool        // a Crawl-delay line exists, perhaps with 0
+	usages    *statements // usages are from Content-Usage. It is nil without such lines.
+	signals   *statements // signals are from Content-Signal. It is nil without such lines.
+	delay     Delay       // delay is from Crawl-delay.
+	hasDelay  bool        // hasDelay is true if a Crawl-delay line exists, perhaps with 0.
 }
 
 // groupCache maps the product token of a crawler, in lower case, to its compiled group. It is
 // immutable: an addition stores a changed copy.
 type groupCache struct {
-	wildcard *compiledGroup // the * group; nil until compiled
+	wildcard *compiledGroup // wildcard is the * group. It is nil until it is compiled.
 	// Additions copy only recentByToken, and move its content to byToken when it is full.
 	recentByToken, byToken map[string]*compiledGroup
 }
@@ -83,13 +84,13 @@ func (r *Robots) getOrCompileGroup(lowerToken []byte, agents []int32) *compiledG
 	defer r.compileMu.Unlock()
 	old := r.groupCache.Load()
 	if c := old.get(lowerToken); c != nil {
-		return c // compiled by another goroutine meanwhile
+		return c // Another goroutine has compiled it meanwhile.
 	}
 	c := r.compileGroup(agents)
 	c.namesCrawler = len(lowerToken) > 0
 	next := new(groupCache)
 	if r.cacheWeight > r.maxCacheWeight() {
-		r.matchers, r.cacheWeight = nil, 0 // drop all
+		r.matchers, r.cacheWeight = nil, 0 // This drops all compiled groups.
 	} else if old != nil {
 		*next = *old
 	}
@@ -124,8 +125,8 @@ func (r *Robots) compileGroup(agents []int32) *compiledGroup {
 }
 
 // groupsOfAgents returns the groups with the rules for some user-agent lines, in file order,
-// without groups that have no rules. With extensionsSplit, an extension line between user-agent
-// lines begins another group, so that the lines above it have no rules.
+// without groups that have no rules. If extensionsSplit is true, an extension line between
+// user-agent lines begins another group, so that the lines above it have no rules.
 func (r *Robots) groupsOfAgents(agents []int32, extensionsSplit bool) []int32 {
 	var groups []int32
 	last := int32(-1)

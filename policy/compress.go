@@ -10,7 +10,7 @@ import (
 
 // gzipWriters reuses writers, which have 1.2 MB each.
 var gzipWriters = sync.Pool{New: func() any {
-	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // The level is valid.
 	return w
 }}
 
@@ -21,7 +21,7 @@ func (r *Robots) CompressedText() []byte {
 		var buffer bytes.Buffer
 		w := gzipWriters.Get().(*gzip.Writer)
 		w.Reset(&buffer)
-		_, _ = io.WriteString(w, r.text) // a Buffer returns no errors
+		_, _ = io.WriteString(w, r.text) // A Buffer returns no errors.
 		_ = w.Close()
 		w.Reset(nil)
 		gzipWriters.Put(w)

@@ -6,7 +6,8 @@ package policy
 // paths. Each path, in all variants of its query, is then decided alone, and the target is allowed
 // only if all paths are allowed.
 //
-// decide skips the variants with an operation of excluded. compared is false if it skipped all.
+// decide skips the variants with an operation in excludedOperations. comparedAny is false if it
+// skipped all.
 func (s *interpretation) decide(variants []variant, excludedOperations Normalization, work *searchBudget, best *bestMatches) (allowed, comparedAny bool) {
 	if len(variants) == 1 || !mayBeDifferentPaths(variants) {
 		comparedAny = s.addMatches(variants, excludedOperations, work, best)
@@ -27,9 +28,9 @@ func (s *interpretation) decide(variants []variant, excludedOperations Normaliza
 	return allowed, comparedAny
 }
 
-// addMatches adds the rules that match the variants of one path to best. excluded and compared have
-// the same meaning as in decide. A variant with an escaped query can only match allow rules.
-// addMatches skips the variant if no allow rule can match within an escape.
+// addMatches adds the rules that match the variants of one path to best. excludedOperations and
+// comparedAny have the same meaning as in decide. A variant with an escaped query can only match
+// allow rules. addMatches skips the variant if no allow rule can match within an escape.
 func (s *interpretation) addMatches(variants []variant, excludedOperations Normalization, work *searchBudget, best *bestMatches) (comparedAny bool) {
 	if !s.matcher.allowsEscapes {
 		excludedOperations |= QueryEncoded

@@ -10,16 +10,16 @@ import (
 // not define Crawl-delay. The registry of package uaident lists the crawlers that obey it. The zero
 // Delay means no delay.
 type Delay struct {
-	Interval time.Duration // at most [MaxDelay]
-	Line     int           // counted from 1; 0 in the zero Delay
+	Interval time.Duration // Interval is at most [MaxDelay].
+	Line     int           // Line is counted from 1. It is 0 in the zero Delay.
 }
 
 // MaxDelay is the maximum Delay. Longer delays are reduced.
 const MaxDelay = 24 * time.Hour
 
 // ParseDelay parses the value of a Crawl-delay line: a number of seconds, with or without a
-// fraction. The result is at most [MaxDelay]. ok is false for a negative or invalid number, and
-// from a million seconds.
+// fraction. The result is at most [MaxDelay]. ok is false for an invalid or negative number, and
+// for a million seconds or more.
 func ParseDelay(value string) (interval time.Duration, ok bool) {
 	seconds, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(seconds >= 0 && seconds < 1e6) {
@@ -76,7 +76,7 @@ func (r *Robots) crawlDelay(agents []int32) (least Delay, found bool) {
 		}
 	}
 	if least.Interval == 0 {
-		return Delay{}, least.Line > 0 // "Crawl-delay: 0" is no delay
+		return Delay{}, least.Line > 0 // "Crawl-delay: 0" means no delay.
 	}
 	return least, true
 }
@@ -87,7 +87,8 @@ func (r *Robots) crawlDelay(agents []int32) (least Delay, found bool) {
 func (r *Robots) delayAppliesTo(line delayLine, agents []int32) bool {
 	group := &r.groups[line.group]
 	i := r.firstAgentInGroup(line.group, agents)
-	isAboveSplit := line.Line < int(r.agents[group.splitAt].line) // the line of the first agent if no extension line splits the group
+	// If no extension line splits the group, this is the line of the first agent.
+	isAboveSplit := line.Line < int(r.agents[group.splitAt].line)
 	for ; i < len(agents) && r.agents[agents[i]].group == line.group; i++ {
 		if (agents[i] < group.splitAt) == isAboveSplit {
 			return true

@@ -7,7 +7,7 @@ import (
 
 // addResolvedPaths adds the paths to which servers resolve a canonical path with dot segments.
 // Servers differ in the order of resolving dots, decoding escaped slashes and merging slashes. Some
-// treat a backslash as a slash. With keepSlashes, slashes are not merged.
+// treat a backslash as a slash. If keepSlashes is true, slashes are not merged.
 func (t *Target) addResolvedPaths(out *componentVariants, canonical string, normalization Normalization, keepSlashes bool) {
 	normalization |= DotSegmentsResolved
 	onlySlashes := t.decodeEscapes(canonical, '/', '/', false)
@@ -19,7 +19,7 @@ func (t *Target) addResolvedPaths(out *componentVariants, canonical string, norm
 		switch {
 		case i == 0:
 			out.addResolvedPath(path, resolved, normalization)
-		case keepSlashes: // a server that decodes slashes and keeps runs of slashes
+		case keepSlashes: // This is for a server that decodes slashes and keeps runs of slashes.
 			out.addResolvedPath(path, resolved, normalization|SlashesDecoded)
 		}
 		if !keepSlashes {

@@ -16,8 +16,8 @@ type Entry struct {
 	key         Key
 	cache       *Cache
 	state       atomic.Pointer[State]
-	lastUsed    atomic.Int64 // time of the last Touch in Unix seconds
-	usedSeconds atomic.Int32 // number of seconds with a Touch, counted up to protectedUsedSeconds
+	lastUsed    atomic.Int64 // lastUsed is the time of the last Touch in Unix seconds.
+	usedSeconds atomic.Int32 // usedSeconds is the number of seconds with a Touch, counted up to protectedUsedSeconds.
 	segment     Segment
 
 	// possiblyChanged and recheckAt (Unix nanoseconds, or 0) are explained at MarkPossiblyChanged.
@@ -26,14 +26,16 @@ type Entry struct {
 
 	// Cache.mu guards the following fields.
 	protected                bool   // the entry is in evictionQueues.protected, not in probation
-	prevInQueue, nextInQueue *Entry // the neighbours in the queue
-	lastUsedWhenQueued       int64  // the value of lastUsed when the entry joined its queue
+	prevInQueue, nextInQueue *Entry // These are the neighbours in the queue.
+	lastUsedWhenQueued       int64  // lastUsedWhenQueued is the value of lastUsed when the entry joined its queue.
 
-	mu                  sync.Mutex    // guards the fields below
-	fetchDone           chan struct{} // closed when the current fetch ends; nil without a fetch
-	lastCallbackDone    chan struct{} // closed when onFetched of the last fetch has returned; nil after that
-	dueAfterFetch       bool          // MakeDue was called during the current fetch
-	markedWhileFetching bool          // MarkPossiblyChanged was called during the current fetch
+	mu        sync.Mutex    // This mutex guards the fields below.
+	fetchDone chan struct{} // fetchDone is closed when the current fetch ends. It is nil without a fetch.
+	// lastCallbackDone is closed when onFetched of the last fetch has returned. It is nil after that.
+	lastCallbackDone chan struct{}
+	dueAfterFetch    bool // dueAfterFetch is true if MakeDue was called during the current fetch.
+	// markedWhileFetching is true if MarkPossiblyChanged was called during the current fetch.
+	markedWhileFetching bool
 }
 
 // isIrreplaceable reports whether the entry has a file that a fetch could not restore now, because
@@ -45,7 +47,7 @@ func (e *Entry) isIrreplaceable() bool {
 
 // Touch records a use of the entry at now, which postpones its eviction.
 func (e *Entry) Touch(now time.Time) {
-	// At most one write a second, to reduce contention for the cache line.
+	// Writing at most once a second reduces contention for the cache line.
 	seconds := now.Unix()
 	if before := e.lastUsed.Load(); seconds <= before || !e.lastUsed.CompareAndSwap(before, seconds) {
 		return
@@ -82,7 +84,7 @@ func (e *Entry) setNextFetchToNow() {
 	for s := e.state.Load(); s != nil; s = e.state.Load() {
 		next := *s
 		next.NextFetch = e.cache.now()
-		if e.state.CompareAndSwap(s, &next) { // must not replace a restored state
+		if e.state.CompareAndSwap(s, &next) { // This must not replace a restored state.
 			return
 		}
 	}
@@ -182,7 +184,7 @@ func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched f
 	}
 	done := make(chan struct{})
 	e.fetchDone = done
-	var previous, report chan struct{} // channels for the order of onFetched
+	var previous, report chan struct{} // These channels keep the order of the calls of onFetched.
 	if onFetched != nil {
 		previous, report = e.lastCallbackDone, make(chan struct{})
 		e.lastCallbackDone = report
@@ -203,7 +205,7 @@ func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched f
 			return
 		}
 		if previous != nil {
-			<-previous // calls come in the order of the fetches
+			<-previous // The calls come in the order of the fetches.
 		}
 		onFetched(before, after)
 		e.mu.Lock()
@@ -256,7 +258,7 @@ func (e *Entry) compareAndSwapState(before, next *State) bool {
 		return false
 	}
 	if c.Get(e.key) != e {
-		e.state.Store(next) // evicted meanwhile; only waiting requests see the state
+		e.state.Store(next) // The entry was evicted meanwhile. Only waiting requests see the state.
 		return true
 	}
 	seg := c.segments[e.segment]

@@ -9,11 +9,12 @@ import (
 // Severity is how important a finding is for the owner of the file.
 type Severity uint8
 
-// The severities in ascending order.
+// These are the severities in ascending order.
 const (
-	Info    Severity = iota // crawlers read the line as intended, but the owner should know something
-	Warning                 // some crawlers can read the line differently than intended
-	Error                   // crawlers ignore the line or the file
+	// Info means that crawlers read the line as intended, but that the owner should know something.
+	Info    Severity = iota
+	Warning          // Warning means that some crawlers can read the line differently than intended.
+	Error            // Error means that crawlers ignore the line or the file.
 )
 
 // String returns "info", "warning" or "error".
@@ -38,29 +39,29 @@ func (s *Severity) UnmarshalText(text []byte) error {
 // metrics use them as labels.
 type Code string
 
-// Findings of the parser. RFC 9309 section 2.2 defines the format, and section 2.5 the size
-// limit.
+// These are the findings of the parser. RFC 9309 section 2.2 defines the format, and section 2.5
+// the size limit.
 const (
-	TooLarge            Code = "too-large"           // longer than MaxSize; the rest is ignored
-	LineSplitByLimit    Code = "line-cut"            // the line that the cut split was dropped
-	LineTooLong         Code = "line-too-long"       // 8,192 bytes or more, which some crawlers cut
-	UTF16               Code = "utf-16"              // the file is UTF-16 and was not parsed
-	ContainsNUL         Code = "not-text"            // a NUL byte ends a line
-	ByteOrderMark       Code = "byte-order-mark"     // a whole or partial UTF-8 BOM was skipped
-	HTML                Code = "html"                // the file is a web page without a rule
-	LineWithoutKey      Code = "no-key"              // not of the form key: value
-	MissingColon        Code = "missing-colon"       // two words that Google reads as key and value
-	MisspeltKey         Code = "misspelt-key"        // a known misspelling that Google accepts
-	UnknownKey          Code = "unknown-key"         // an undefined key
-	RuleOutsideGroup    Code = "rule-outside-group"  // allow or disallow before any user-agent
-	RuleWithoutSlash    Code = "rule-without-slash"  // starts with neither / nor *, so it matches nothing
-	DollarBeforeEnd     Code = "dollar-inside"       // $ before the end is an ordinary character
-	EmptyAgentName      Code = "empty-user-agent"    // an empty name
-	SeveralAgentNames   Code = "user-agent-list"     // several names in one line; only the first is used
-	WildcardInAgentName Code = "user-agent-pattern"  // * in a name is not a wildcard
-	RepeatedGroup       Code = "repeated-group"      // the same name in two groups, which are merged
-	GroupWithoutRule    Code = "group-without-rules" // allows everything
-	AmbiguousGroup      Code = "ambiguous-group"     // crawlers disagree about the clients of the rules
+	TooLarge            Code = "too-large"           // The file is longer than MaxSize. The rest is ignored.
+	LineSplitByLimit    Code = "line-cut"            // The line that the size limit splits was dropped.
+	LineTooLong         Code = "line-too-long"       // The line has 8,192 bytes or more. Some crawlers cut it.
+	UTF16               Code = "utf-16"              // The file is UTF-16 and was not parsed.
+	ContainsNUL         Code = "not-text"            // A NUL byte ends a line.
+	ByteOrderMark       Code = "byte-order-mark"     // A whole or partial UTF-8 BOM was skipped.
+	HTML                Code = "html"                // The file is a web page without a rule.
+	LineWithoutKey      Code = "no-key"              // The line does not have the form "key: value".
+	MissingColon        Code = "missing-colon"       // The line has two words that Google reads as key and value.
+	MisspeltKey         Code = "misspelt-key"        // The key is a known misspelling that Google accepts.
+	UnknownKey          Code = "unknown-key"         // The key is not defined.
+	RuleOutsideGroup    Code = "rule-outside-group"  // An allow or disallow line precedes the first user-agent line.
+	RuleWithoutSlash    Code = "rule-without-slash"  // The rule starts with neither / nor *, so it matches nothing.
+	DollarBeforeEnd     Code = "dollar-inside"       // A $ before the end is an ordinary character.
+	EmptyAgentName      Code = "empty-user-agent"    // The name is empty.
+	SeveralAgentNames   Code = "user-agent-list"     // The line has several names. Only the first is used.
+	WildcardInAgentName Code = "user-agent-pattern"  // A * in a name is not a wildcard.
+	RepeatedGroup       Code = "repeated-group"      // Two groups have the same name. They are merged.
+	GroupWithoutRule    Code = "group-without-rules" // The group allows everything.
+	AmbiguousGroup      Code = "ambiguous-group"     // Crawlers disagree about the clients of the rules.
 )
 
 // Codes returns the codes of all findings that Parse can report.
@@ -72,10 +73,10 @@ func Codes() []Code {
 
 // Finding is a problem in a robots.txt.
 type Finding struct {
-	Code     Code     // the kind, for programs
-	Severity Severity // the importance
-	Line     int      // counted from 1; 0 for the whole file
-	Message  string   // the problem and the remedy in one or two sentences
+	Code     Code     // Code is the kind of the finding, for programs.
+	Severity Severity // Severity is the importance of the finding.
+	Line     int      // Line is counted from 1. It is 0 for the whole file.
+	Message  string   // Message has the problem and the remedy in one or two sentences.
 }
 
 // String returns the line, severity, message and code in one line of text.

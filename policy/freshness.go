@@ -62,7 +62,7 @@ func headerLifetime(h http.Header, now time.Time) (lifetime time.Duration, expli
 	}
 	expires, err := http.ParseTime(h.Get("Expires"))
 	if err != nil {
-		return 0, true // RFC 9111 section 5.3: in the past, above all "0"
+		return 0, true // RFC 9111 section 5.3 treats an invalid date, above all "0", as in the past.
 	}
 	date, err := http.ParseTime(h.Get("Date"))
 	if err != nil {

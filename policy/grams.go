@@ -15,38 +15,39 @@ const gramSize = 4
 // pattern is stored under one of its grams, and a target without this gram cannot match the
 // pattern.
 type gramIndex struct {
-	slots          []gramSlot // a hash table with open addressing
-	shift          uint       // shift from the hash of a gram to its first slot
-	filter         []uint64   // a bit for each hash of a gram in slots; the hash is filterBits longer than for slots
-	patternsByGram []int32    // indices of the patterns, grouped by gram
+	slots []gramSlot // slots is a hash table with open addressing.
+	shift uint       // shift is the shift from the hash of a gram to its first slot.
+	// filter has a bit for each hash of a gram in slots. The hash is filterBits longer than for slots.
+	filter         []uint64
+	patternsByGram []int32 // patternsByGram has the indices of the patterns, grouped by gram.
 }
 
 // gramSlot has the patterns that are stored under one gram.
 type gramSlot struct {
 	gram             uint32
-	from, to         int32  // range of gramIndex.patternsByGram; empty if the slot is free
-	offset           int32  // index of the gram in context
-	surroundingBytes string // the bytes around the gram that all these patterns have
+	from, to         int32  // This is a range of gramIndex.patternsByGram. It is empty if the slot is free.
+	offset           int32  // offset is the index of the gram in surroundingBytes.
+	surroundingBytes string // surroundingBytes are the bytes around the gram that all these patterns have.
 }
 
 // filterBits makes the filter 16 times as long as the table, which limits collisions.
 const filterBits = 4
 
-// maxContextLength is the maximum length of a context before the gram, and from the start of the gram on,
-// in bytes.
+// maxContextLength is the maximum length in bytes of a context before the gram, and also from the
+// start of the gram on.
 const maxContextLength = 16
 
 // newGramIndex returns an index with each pattern under its rarest gram. withoutGram are the
 // indices of the patterns that have no gram and are not in the index.
 func newGramIndex(patterns []pattern) (x gramIndex, withoutGram []int32) {
-	var counts [4096]uint32 // number of grams by mixed hash; equal hashes only make the choice worse
+	var counts [4096]uint32 // This is the number of grams by mixed hash. Equal hashes only make the choice worse.
 	for i := range patterns {
 		for _, gram := range patterns[i].allGrams {
 			counts[hashGramThoroughly(gram)>>20]++
 		}
 	}
-	entries := make([]uint64, 0, len(patterns)) // a gram and a pattern
-	offsets := make([]int, len(patterns))       // offset of the gram in the pattern
+	entries := make([]uint64, 0, len(patterns)) // These are a gram and a pattern.
+	offsets := make([]int, len(patterns))       // This is the offset of the gram in the pattern.
 	for i := range patterns {
 		rarestCount, rarest := uint32(0), uint32(0)
 		for offset, gram := range patterns[i].allGrams {
@@ -144,9 +145,9 @@ func (p *pattern) allGrams(yield func(offset int, gram uint32) bool) {
 	}
 }
 
-// gramContext returns the bytes of the pattern around the gram at offset: up to maxContextLength before
-// the gram and up to maxContextLength from its start on, without a star. in is the index of the gram in
-// context.
+// gramContext returns the bytes of the pattern around the gram at offset: up to maxContextLength
+// before the gram and up to maxContextLength from its start on, without a star. gramStart is the
+// index of the gram in context.
 func (p *pattern) gramContext(offset int) (context string, gramStart int) {
 	before := p.text[max(offset-maxContextLength, 0):offset]
 	before = before[strings.LastIndexByte(before, '*')+1:]
@@ -163,7 +164,7 @@ func (x *gramIndex) addCandidates(target string, found []uint64) {
 		}
 		start, first := i-int(slot.offset), x.patternsByGram[slot.from]
 		if start < 0 || !strings.HasPrefix(target[start:], slot.surroundingBytes) || found[first>>6]>>(first&63)&1 != 0 {
-			continue // a pattern is in one slot only, so all of them were found before
+			continue // A pattern is in one slot only, so all of them were found before.
 		}
 		for _, p := range x.patternsByGram[slot.from:slot.to] {
 			found[p>>6] |= 1 << (p & 63)
@@ -175,7 +176,7 @@ func (x *gramIndex) addCandidates(target string, found []uint64) {
 // index of patterns. The result is -1 if there is none.
 func (x *gramIndex) nextGram(target string, from int) int {
 	filter, shift := x.filter, (x.shift-filterBits)&31
-	for ; from+8 <= len(target); from += 4 { // four grams at once
+	for ; from+8 <= len(target); from += 4 { // This reads four grams at once.
 		window := binary.LittleEndian.Uint64([]byte(target[from : from+8]))
 		a := hashGram(uint32(window)) >> shift
 		b := hashGram(uint32(window>>8)) >> shift

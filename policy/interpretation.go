@@ -6,11 +6,12 @@ import "slices"
 // file. A nil compiledGroup means that no group applies.
 type interpretation struct {
 	*compiledGroup
-	matcher *matcher // the field extensionsIgnored or extensionsSplit of compiledGroup
+	matcher *matcher // The matcher is extensionsIgnored or extensionsSplit of compiledGroup.
 }
 
-// parseWithStrictKeys parses the text of a file without the lines that have a misspelled key or no
-// colon. parseWithStrictKeys returns nil if the groups and rules are the same as those of lenient.
+// parseWithStrictKeys parses the text of a file without the lines that have a misspelled key or
+// lack a colon. parseWithStrictKeys returns nil if the groups and rules are the same as those of
+// lenient.
 func parseWithStrictKeys(lenient *Robots, text string) *Robots {
 	p := parser{robots: &Robots{text: lenient.text}, strictKeys: true}
 	r := p.robots

@@ -4,13 +4,13 @@ package policy
 type lineKind uint8
 
 const (
-	keyUnknown   lineKind = iota // an undefined key
-	keyUserAgent                 // opens or continues a group
+	keyUnknown   lineKind = iota // The key is not defined.
+	keyUserAgent                 // The line opens or continues a group.
 	keyAllow
 	keyDisallow
-	keySitemap        // applies to the whole file, at any place
-	keyFileExtension  // a known extension for the whole file
-	keyGroupExtension // a known extension for a group
+	keySitemap        // The line applies to the whole file, at any place.
+	keyFileExtension  // The line is a known extension for the whole file.
+	keyGroupExtension // The line is a known extension for a group.
 )
 
 // maxKeyLength is the length of the longest known key, in bytes.
@@ -21,7 +21,7 @@ const maxKeyLength = len("disallowaitraining")
 // case. A comparison by prefix would read "DisallowAITraining: /", which is in use, as "Disallow:
 // /" and close sites.
 func lookupKey(s string) (k lineKind, misspelt bool) {
-	switch s { // the usual spellings
+	switch s { // These are the usual spellings.
 	case "Disallow":
 		return keyDisallow, false
 	case "Allow":

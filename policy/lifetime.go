@@ -19,14 +19,14 @@ const (
 	// MaxVersions is the maximum number of previous versions in a State.
 	MaxVersions = 8
 
-	// MinAbsence is how long a site must respond without rules (404, 403, an empty file or a web
-	// page) before the missing rules count for crawlers that were not served them. Until then the
+	// MinAbsence is the time for which a site must respond without rules (404, 403, an empty file or a
+	// web page) before the missing rules count for crawlers that were not served them. Until then the
 	// robots.txt is fetched each absenceFetchInterval.
 	MinAbsence           = time.Hour
 	absenceFetchInterval = time.Minute
 
-	// googleDisallowTime is how long Google's crawlers stop crawling a site whose robots.txt is
-	// unreachable.
+	// googleDisallowTime is the time for which Google's crawlers stop crawling a site whose robots.txt
+	// is unreachable.
 	googleDisallowTime = 12 * time.Hour
 
 	minRetryDelay = time.Second
@@ -37,7 +37,7 @@ const (
 // until it is MaxAge old.
 type Fallback uint8
 
-// The fallbacks.
+// These are the fallbacks.
 const (
 	// LastGood uses the last good copy until it is MaxUnreachable old. After that, or without a
 	// copy, everything is allowed.
@@ -126,12 +126,12 @@ func (s *State) lastFetch() time.Time {
 func (s State) AfterFetch(a FetchResult, now time.Time, f FreshnessPolicy, jitter float64) State {
 	access := a.AccessResult()
 	if access == NotModified && s.Current == nil {
-		access = Unreachable // the request was not conditional
+		access = Unreachable // The request was not conditional.
 	}
 	next := State{Current: s.Current, Previous: s.Previous, RedirectTargets: storableRedirects(a.RedirectTargets), LastResult: access, LastStatus: a.Status, LastErr: a.Err}
 	if !access.DeterminesRules() {
 		if next.FailureCount = s.FailureCount + 1; len(next.RedirectTargets) == 0 {
-			next.RedirectTargets = s.RedirectTargets // the fetch may have failed before the redirects
+			next.RedirectTargets = s.RedirectTargets // The fetch may have failed before the redirects.
 		}
 		next.FailingSince, next.LastFailure = s.FailingSince, now
 		if s.FailureCount == 0 {
@@ -160,7 +160,8 @@ func (s *State) acceptVersion(a FetchResult, access AccessResult, now time.Time)
 	before := s.Current
 	var good Version
 	switch hash := sha256.Sum256(a.rulesBody(access)); {
-	case access == NotModified && a.CachedVersion != nil && a.CachedVersion.Hash != before.Hash: // another version arrived meanwhile
+	case access == NotModified && a.CachedVersion != nil && a.CachedVersion.Hash != before.Hash:
+		// Another version arrived meanwhile.
 		good = *a.CachedVersion
 		good.FirstFetched, good.ReplacedAt = now, time.Time{}
 		s.moveToPrevious(before, &good, now)
@@ -171,7 +172,7 @@ func (s *State) acceptVersion(a FetchResult, access AccessResult, now time.Time)
 		if before != nil {
 			s.moveToPrevious(before, &good, now)
 		}
-		if good.Robots == nil { // otherwise a previous version has returned
+		if good.Robots == nil { // Otherwise, a previous version has returned.
 			good.Robots = Parse(a.rulesBody(access))
 		}
 	}

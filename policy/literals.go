@@ -12,20 +12,20 @@ type literalRule struct {
 	text     string
 	anchored bool
 	allow    bool
-	length   int32 // of the rule in canonical form, as in ruleMatch
-	rule     int32 // index into Robots.rules
+	length   int32 // length is the length of the rule in canonical form, as in ruleMatch.
+	rule     int32 // rule is the index into Robots.rules.
 }
 
 // literalRules finds the longest literal rules that match a target.
 type literalRules struct {
 	prefixIndex
-	matchesByText []literalTextMatches // for each text
+	matchesByText []literalTextMatches // The index is that of the text.
 }
 
 // literalTextMatches has the longest literal rules for targets with one text.
 type literalTextMatches struct {
-	prefix bestMatches // the longest rules for targets that start with the text
-	exact  bestMatches // the longest anchored rules for targets that equal the text
+	prefix bestMatches // These are the longest rules for targets that start with the text.
+	exact  bestMatches // These are the longest anchored rules for targets that equal the text.
 }
 
 // newLiteralRules compiles literal rules. It may reorder the rules.

@@ -19,17 +19,17 @@ type bestMatches struct {
 // ruleMatch is a rule that matches a target. Among several, the longest wins, and the first in the
 // file among equals. A length of 0 means no rule.
 type ruleMatch struct {
-	length        int32         // length of the rule in canonical form, in bytes
-	rule          int32         // index into Robots.rules
-	normalization Normalization // normalization of the variant of the target that the rule matches
+	length        int32         // length is the length of the rule in canonical form, in bytes.
+	rule          int32         // rule is the index into Robots.rules.
+	normalization Normalization // This is the normalization of the variant of the target that the rule matches.
 }
 
 // isAllowed reports whether the target is allowed: no disallow rule matches, or an allow rule is at
 // least as long.
 func (o *bestMatches) isAllowed() bool { return o.disallow.length <= o.allow.length }
 
-// canImproveWith reports whether a matching rule of that kind and length would change the verdict,
-// or which rule the verdict names.
+// canImproveWith reports whether a matching rule of that kind and length would change the verdict
+// or the rule that the verdict names.
 func (o *bestMatches) canImproveWith(allow bool, length, rule int32) bool {
 	if allow {
 		return length >= o.disallow.length && o.allow.isWeakerThan(length, rule)
@@ -75,7 +75,7 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 		x := r.rules[i]
 		path := canonicalRule(x.path)
 		if path == "" {
-			continue // the rule matches nothing
+			continue // The rule matches nothing.
 		}
 		c.add(path, x.allow, i)
 		if directory, ok := impliedDirectoryRule(path); ok && x.allow {
@@ -105,7 +105,7 @@ func impliedDirectoryRule(path string) (directory string, ok bool) {
 type ruleCompiler struct {
 	literals      []literalRule
 	patterns      []pattern
-	allowsEscapes bool // see matcher
+	allowsEscapes bool // The field of matcher has the same meaning.
 }
 
 // add adds a rule, whose path is in canonical form, with its index in Robots.rules. Every byte of
@@ -116,7 +116,7 @@ func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 	c.allowsEscapes = c.allowsEscapes || allow && canMatchInEscape(path)
 	rest, anchored := strings.CutSuffix(path, "$")
 	if trimmed := strings.TrimRight(rest, "*"); trimmed != rest {
-		rest, anchored = trimmed, false // "*$" matches any end
+		rest, anchored = trimmed, false // The ending "*$" matches any end.
 	}
 	for strings.Contains(rest, "**") {
 		rest = strings.ReplaceAll(rest, "**", "*")

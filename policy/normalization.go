@@ -10,13 +10,15 @@ import (
 // form of the target as sent: unnecessary escapes decoded, other escapes in upper case.
 type Normalization uint8
 
-// The operations.
+// These are the operations.
 const (
-	SlashesDecoded      Normalization = 1 << iota // in the path: escaped slashes and backslashes decoded, or runs of slashes merged, or both
-	DotSegmentsResolved                           // dot segments resolved in the path
-	QueryDecoded                                  // escaped / and ? decoded in the query
-	QueryEncoded                                  // / and ? escaped in the query
-	SchemeRemoved                                 // the part after the scheme used as the path, as in x:a for /a
+	// In the path, escaped slashes and backslashes are decoded, or runs of slashes are merged, or
+	// both.
+	SlashesDecoded      Normalization = 1 << iota
+	DotSegmentsResolved               // Dot segments in the path are resolved.
+	QueryDecoded                      // Escaped / and ? in the query are decoded.
+	QueryEncoded                      // / and ? in the query are escaped.
+	SchemeRemoved                     // The part after the scheme is used as the path, as in x:a for /a.
 )
 
 // String returns the operations in words, for example "slashes, dots", or "canonical" for none.
@@ -66,8 +68,8 @@ func hasSinglePathVariant(path string, keepSlashes bool) bool {
 }
 
 // addPathVariants adds the variants of a canonical path: as sent, and with escaped slashes and
-// backslashes as slashes and runs of slashes merged. With keepSlashes, runs are not merged. A path
-// with dot segments is also added with these resolved, because nginx, Caddy and Go match the
+// backslashes as slashes and runs of slashes merged. If keepSlashes is true, runs are not merged. A
+// path with dot segments is also added with these resolved, because nginx, Caddy and Go match the
 // resolved path, and Express, Flask and Django the path as sent.
 func (t *Target) addPathVariants(out *componentVariants, canonical string, normalization Normalization, keepSlashes bool) {
 	out.add(canonical, normalization)
@@ -95,7 +97,7 @@ func (t *Target) addQueryVariants(out *componentVariants, canonical string) {
 }
 
 // decodeEscapes returns a canonical path or query in which each escaped slash is decoded, and each
-// escape of the byte also is replaced by the byte as. merge also merges runs of slashes.
+// escape of escapedByte is replaced by replacement. If merge is true, runs of slashes are merged.
 func (t *Target) decodeEscapes(canonical string, escapedByte, replacement byte, merge bool) string {
 	first := strings.IndexByte(canonical, '%')
 	if first < 0 {

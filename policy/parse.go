@@ -59,13 +59,15 @@ func estimateRules(text string) int {
 type parser struct {
 	robots                 *Robots
 	lineNumber             int32
-	isGroupOpen            bool  // the last group accepts more user-agent lines
-	hasExtensionAfterAgent bool  // an extension line followed the last user-agent line
-	hasUsageAfterAgent     bool  // a Content-Usage line followed the last user-agent line
-	firstUsageAgent        int32 // the first user-agent line of the next Content-Usage line
-	hasNUL                 bool  // the file has a NUL byte
-	strictKeys             bool  // ignores misspelled keys and missing colons; reports nothing, because the first pass has reported all
-	usedLenientSyntax      bool  // the file has a line that only the lenient interpretation accepts
+	isGroupOpen            bool  // isGroupOpen is true if the last group accepts more user-agent lines.
+	hasExtensionAfterAgent bool  // An extension line followed the last user-agent line.
+	hasUsageAfterAgent     bool  // A Content-Usage line followed the last user-agent line.
+	firstUsageAgent        int32 // This is the first user-agent line that the next Content-Usage line applies to.
+	hasNUL                 bool  // hasNUL is true if the file has a NUL byte.
+	// strictKeys ignores misspelled keys and missing colons. It reports nothing, because the first
+	// pass has reported all.
+	strictKeys        bool
+	usedLenientSyntax bool // The file has a line that only the lenient interpretation accepts.
 }
 
 // truncateToMaxSize returns the whole lines in the first MaxSize bytes of a longer file, and
@@ -145,7 +147,7 @@ func (p *parser) readLine(s string, comment int) {
 	}
 	var name, value string
 	i := strings.IndexByte(s, ':')
-	colon := i > 0 // a key is before the colon
+	colon := i > 0 // A key is before the colon.
 	if colon {
 		name, value = s[:i], s[i+1:]
 	} else {
@@ -282,7 +284,7 @@ func (p *parser) finishFile() *Robots {
 }
 
 // report adds a finding, or only counts it if there are too many. Each %s in the message is
-// replaced by one of pieces, quoted. Pieces are parts of the file.
+// replaced by one of the excerpts of the file, quoted.
 func (p *parser) report(code Code, severity Severity, line int32, message string, excerpts ...string) {
 	if p.strictKeys {
 		return

@@ -24,7 +24,7 @@ func (t *parseBuffers) assignTo(r *Robots) {
 func (t *parseBuffers) copyTo(r *Robots) {
 	t.rules, t.agents, t.groups, t.records = r.rules, r.agents, r.groups, r.records
 	r.rules, r.agents, r.groups, r.records = cloneExact(t.rules), cloneExact(t.agents), cloneExact(t.groups), cloneExact(t.records)
-	clear(t.rules) // the entries refer to the text of the file
+	clear(t.rules) // The entries refer to the text of the file.
 	clear(t.agents)
 	clear(t.records)
 }
@@ -34,7 +34,7 @@ func cloneExact[T any](s []T) []T {
 	if len(s) == 0 {
 		return nil
 	}
-	c := make([]T, len(s)) // slices.Clone would allocate a larger capacity
+	c := make([]T, len(s)) // slices.Clone would allocate a larger capacity.
 	copy(c, s)
 	return c
 }

@@ -13,10 +13,10 @@ import (
 type Use uint8
 
 const (
-	TrainAI   Use = iota // training of a model that generates content
-	AIUse                // input of a model
-	SearchUse            // search application
-	numUses              // number of uses
+	TrainAI   Use = iota // TrainAI is the training of a model that generates content.
+	AIUse                // AIUse is the input of a model.
+	SearchUse            // SearchUse is a search application.
+	numUses              // numUses is the number of uses.
 )
 
 // useLabels are the names of the uses in Content-Usage lines. signalLabels are their names in
@@ -56,8 +56,8 @@ type Preference uint8
 
 const (
 	PreferenceUnknown Preference = iota
-	PreferenceYes                // the use is allowed
-	PreferenceNo                 // the use is not allowed
+	PreferenceYes                // The use is allowed.
+	PreferenceNo                 // The use is not allowed.
 )
 
 // String returns "y", "n" or "unknown".
@@ -155,10 +155,10 @@ func ParseSignals(list string) (p Preferences) {
 	return p
 }
 
-// The keys of lines with preferences.
+// These are the keys of lines with preferences.
 const (
-	ContentUsage  = "Content-Usage"  // draft-ietf-aipref-attach-05 section 3
-	ContentSignal = "Content-Signal" // contentsignals.org
+	ContentUsage  = "Content-Usage"  // draft-ietf-aipref-attach-05 section 3 defines ContentUsage.
+	ContentSignal = "Content-Signal" // contentsignals.org defines ContentSignal.
 )
 
 // Statement is a line of a robots.txt that states preferences about the use of some or all pages.
@@ -166,9 +166,9 @@ type Statement struct {
 	// Source is [ContentUsage] or [ContentSignal], the key of the line. For an allow or disallow
 	// line, Source is the name of its group: [TrainingToken] or a control token.
 	Source string
-	Path   string // path pattern as written; "" for all pages
+	Path   string // Path is the path pattern as written, or "" for all pages.
 	Preferences
-	Line int // counted from 1
+	Line int // Line is counted from 1.
 }
 
 // SplitUsagePath splits the value of a Content-Usage or Content-Signal line into the path, which is

@@ -8,10 +8,12 @@ import (
 // statements are the compiled Content-Usage lines, or the compiled Content-Signal lines, that apply
 // to a crawler. For a target, the lines with the longest matching paths decide together.
 type statements struct {
-	lines                []Statement // in file order
-	wholeSitePreferences Preferences // preferences of the lines without a path
+	lines                []Statement // The lines are in file order.
+	wholeSitePreferences Preferences // These are the preferences of the lines without a path.
 	literals             literalPreferences
-	patterns             []pattern // paths with a wildcard inside, longest first; pattern.rule is the index of the line
+	// patterns are the paths with a wildcard inside, longest first. pattern.rule is the index of the
+	// line.
+	patterns []pattern
 }
 
 // pathPreferences are the combined preferences of all matching paths of one length. A length of 0
@@ -35,8 +37,8 @@ func (s *pathPreferences) combine(other pathPreferences) {
 // literalPreferences finds the preferences of the paths that have no wildcard before their end.
 type literalPreferences struct {
 	prefixIndex
-	prefix []pathPreferences // for each text: preferences about targets that start with the text
-	exact  []pathPreferences // for each text: preferences about targets that equal the text
+	prefix []pathPreferences // For each text, prefix has the preferences about targets that start with the text.
+	exact  []pathPreferences // For each text, exact has the preferences about targets that equal the text.
 }
 
 // addMatches adds the preferences about one variant of a target to out.
@@ -70,7 +72,7 @@ func newLiteralPreferences(paths []literalRule, lines []Statement) (l literalPre
 		}
 		into[i].combine(pathPreferences{x.length, lines[x.rule].Preferences})
 	}
-	for i, parent := range l.parents { // prefixes precede longer texts
+	for i, parent := range l.parents { // Prefixes precede longer texts.
 		if parent >= 0 {
 			l.prefix[i].combine(l.prefix[parent])
 		}
@@ -113,7 +115,7 @@ func (r *Robots) compileStatements(agents []int32) (byUsage, bySignal *statement
 		if appliesTo(usage.agentFrom, usage.agentTo) {
 			record := r.records[usage.record]
 			path, dictionary := SplitUsagePath(record.Value)
-			preferences, _ := ParsePreferences(dictionary) // no preferences if invalid
+			preferences, _ := ParsePreferences(dictionary) // An invalid line states no preferences.
 			usages = append(usages, Statement{ContentUsage, path, preferences, record.Line})
 		}
 	}

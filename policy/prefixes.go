@@ -10,12 +10,12 @@ import (
 // text in sorted order that is not greater than the target. Every prefix of the target is this
 // text, or is reached from it by following parents.
 type prefixIndex struct {
-	texts   []string // sorted, without duplicates
-	parents []int32  // for each text: index of the longest other text that is its prefix, or -1
+	texts   []string // The texts are sorted and have no duplicates.
+	parents []int32  // For each text, this is the index of the longest other text that is its prefix, or -1.
 	// keys are the first eight bytes of each text after the common prefix of all texts, as numbers.
 	// Most steps of the search compare only keys. keys is nil for few texts.
 	keys         []uint64
-	commonLength int // length of the common prefix of all texts; 0 without keys
+	commonLength int // This is the length of the common prefix of all texts. It is 0 without keys.
 }
 
 // newPrefixIndex returns an index of texts, which must be sorted and without duplicates.
@@ -35,7 +35,7 @@ func newPrefixIndex(texts []string) prefixIndex {
 // maxUnkeyedPrefixes is the maximum number of texts that are compared without keys.
 const maxUnkeyedPrefixes = 16
 
-// addKeys sets keys and common, unless there are few texts.
+// addKeys sets keys and commonLength, unless there are few texts.
 func (p *prefixIndex) addKeys() {
 	if len(p.texts) <= maxUnkeyedPrefixes {
 		return
@@ -70,7 +70,7 @@ func (p *prefixIndex) findLongestPrefix(target string) int32 {
 			high = mid
 		}
 	}
-	i := int32(low - 1) // greatest text not above the target
+	i := int32(low - 1) // This is the greatest text that is not above the target.
 	if i < 0 {
 		return i
 	}
@@ -88,7 +88,7 @@ func (p *prefixIndex) searchRange(target string) (low, high int) {
 		return 0, high
 	}
 	if len(target) < p.commonLength || target[:p.commonLength] != p.texts[0][:p.commonLength] {
-		return 0, 0 // no text is a prefix
+		return 0, 0 // No text is a prefix.
 	}
 	key := prefixKey(target[p.commonLength:])
 	for low < high {
@@ -99,7 +99,7 @@ func (p *prefixIndex) searchRange(target string) (low, high int) {
 		}
 	}
 	if high > 0 && p.keys[high-1] == key {
-		return 0, high // compare the texts
+		return 0, high // From here on, the texts are compared.
 	}
 	return high, high
 }

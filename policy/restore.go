@@ -29,7 +29,7 @@ func (s State) Merge(other State, now time.Time) State {
 			next.RedirectTargets, next.NextFetch, next.LastResult = other.RedirectTargets, other.NextFetch, other.LastResult
 		}
 	case other.Current.LastFetched.After(s.Current.LastFetched):
-		if other.Current.LastFetched.After(s.FailingSince) { // otherwise the failures of s are newer
+		if other.Current.LastFetched.After(s.FailingSince) { // Otherwise, the failures of s are newer.
 			next = State{RedirectTargets: other.RedirectTargets, NextFetch: other.NextFetch, LastResult: other.LastResult}
 		}
 		next.Current, next.Previous = mergeVersions(other.Current, other.Previous, s.Current, s.Previous)
@@ -122,7 +122,8 @@ func mergeVersions(current *Version, past []*Version, other *Version, otherPast 
 			current = &merged
 		}
 	} else {
-		// Its end is the first fetch of the current version, or its own last fetch if later. A longer grace harms no crawler.
+		// The replacement counts from the first fetch of the current version, or from its own last fetch
+		// if that is later. A longer grace harms no crawler.
 		retired := *other
 		retired.ReplacedAt = current.FirstFetched
 		if retired.ReplacedAt.Before(retired.LastFetched) {
@@ -149,9 +150,9 @@ func sortByReplacedAt(previous []*Version) {
 // a missing entry if the segment is not full, and evicts no entry. Restore reports whether the
 // version of other is now the current version.
 //
-// If the entry's copy is fresh and newest is false, the copy stays the current version, even if
-// other has a newer version. So a site with varying responses does not change its copy all the
-// time. A stored host that only clients name is protected from eviction by unused hosts.
+// If the entry's copy is fresh and preferNewest is false, the copy stays the current version, even
+// if other has a newer version. Otherwise a site with varying responses would change its copy all
+// the time. A stored host that only clients name is protected from eviction by unused hosts.
 func (c *Cache) Restore(key Key, segment Segment, other State, preferNewest bool) bool {
 	now := c.now()
 	if _, ok := other.correctTimes(now, true); !ok {
@@ -167,8 +168,8 @@ func (c *Cache) Restore(key Key, segment Segment, other State, preferNewest bool
 	if e.segment == UnknownHosts {
 		c.promote(e)
 	}
-	// No fetch begins and MakeDue waits. A running fetch can end at any time, and its result
-	// is merged.
+	// No fetch begins, and MakeDue waits. A running fetch can end at any time, and its result is
+	// merged.
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for {
@@ -190,22 +191,22 @@ func (c *Cache) Restore(key Key, segment Segment, other State, preferNewest bool
 			if v.Derived != nil {
 				continue
 			}
-			if derived := c.computeDerived(v.Robots); derived != nil { // otherwise other goroutines may read v
+			if derived := c.computeDerived(v.Robots); derived != nil { // Otherwise, other goroutines may read v.
 				v.Derived = derived
 			}
 		}
 		if e.compareAndSwapState(oldState, &next) {
 			if next.FailureCount == 0 && e.IsPossiblyChanged() {
-				e.recheckAt.CompareAndSwap(0, now.UnixNano()) // the fetch of the other instance may precede the mark
+				e.recheckAt.CompareAndSwap(0, now.UnixNano()) // The fetch of the other instance may precede the mark.
 			}
 			return before.Current == nil || !next.Current.LastFetched.Equal(before.Current.LastFetched)
 		}
 	}
 }
 
-// hasNewVersions reports whether the previous versions past differ from known: in their bodies, or
-// by a later ReplacedAt. Differences within the clock tolerance do not count, so that two instances
-// do not update each other forever.
+// hasNewVersions reports whether previous has a version that existing lacks, by its body or by a
+// later ReplacedAt. Differences within the clock tolerance do not count, so that two instances do
+// not update each other forever.
 func hasNewVersions(previous, existing []*Version) bool {
 	return !slices.EqualFunc(previous, existing, func(a, b *Version) bool { return a.Hash == b.Hash && a.ReplacedAt.Sub(b.ReplacedAt) <= clockSkew })
 }

@@ -15,39 +15,41 @@ type Robots struct {
 	// lines make no difference.
 	withStrictKeys *Robots
 
-	text               string   // the parsed part
-	rules              []rule   // in file order
-	agents             []agent  // user-agent lines in file order
-	groups             []group  // in file order
-	records            []Record // in file order
+	text               string   // text is the parsed part of the file.
+	rules              []rule   // The rules are in file order.
+	agents             []agent  // agents are the user-agent lines in file order.
+	groups             []group  // The groups are in file order.
+	records            []Record // The records are in file order.
 	contentUsages      []contentUsage
-	contentSignals     []int32 // the records with Content-Signal lines of a group
+	contentSignals     []int32 // These are the records with Content-Signal lines of a group.
 	delays             []delayLine
-	sitemaps           []string // paths, sorted
+	sitemaps           []string // sitemaps are paths, sorted.
 	findings           []Finding
-	unreportedFindings int  // findings beyond maxFindings
-	hasAmbiguousGroup  bool // an extension line splits some group
+	unreportedFindings int  // unreportedFindings is the number of findings beyond maxFindings.
+	hasAmbiguousGroup  bool // hasAmbiguousGroup is true if an extension line splits some group.
 
-	agentsByWord   map[string][]int32 // agents by the folded first word of their name; nil if there are few
-	namedAgents    []int32            // if few, the agents whose name is not *
-	wildcardAgents []int32            // agents whose name is *
+	// agentsByWord has the agents by the folded first word of their name. It is nil if there are few
+	// agents.
+	agentsByWord   map[string][]int32
+	namedAgents    []int32 // If there are few agents, these are the agents whose name is not *.
+	wildcardAgents []int32 // These are the agents whose name is *.
 
-	trainingAgents []int32 // agents whose name is TrainingToken; none of the fields above has them
+	trainingAgents []int32 // These are the agents whose name is TrainingToken. None of the fields above has them.
 
-	longestNameLength int // length of the longest name in bytes
+	longestNameLength int // This is the length of the longest name in bytes.
 
 	groupCache  atomic.Pointer[groupCache]
-	compileMu   sync.Mutex          // locked while groupCache is replaced; guards the fields below
-	matchers    map[string]*matcher // by the compiled groups
-	cacheWeight int                 // weight of groupCache and matchers, for maxCacheWeight
+	compileMu   sync.Mutex          // This mutex is locked while groupCache is replaced. It guards the fields below.
+	matchers    map[string]*matcher // The key consists of the compiled groups.
+	cacheWeight int                 // cacheWeight is the weight of groupCache and matchers. maxCacheWeight limits it.
 
 	compressOnce sync.Once
-	compressed   []byte // see Compressed
+	compressed   []byte // The method CompressedText explains this field.
 }
 
 // rule is an allow or disallow line.
 type rule struct {
-	path  string // as written, trimmed
+	path  string // path is the path as written, trimmed.
 	line  int32
 	group int32
 	allow bool
@@ -55,7 +57,7 @@ type rule struct {
 
 // agent is a user-agent line.
 type agent struct {
-	name  string // as written, trimmed
+	name  string // name is the name as written, trimmed.
 	line  int32
 	group int32
 }
@@ -81,9 +83,9 @@ type contentUsage struct{ record, agentFrom, agentTo int32 }
 
 // Rule is an allow or disallow line of a robots.txt.
 type Rule struct {
-	Allow bool   // false for disallow
-	Path  string // the pattern as written, without surrounding white space
-	Line  int    // counted from 1; 0 in the zero Rule, which means no rule
+	Allow bool   // Allow is false for a disallow line.
+	Path  string // Path is the pattern as written, without surrounding white space.
+	Line  int    // Line is counted from 1. It is 0 in the zero Rule, which means no rule.
 }
 
 // String returns the rule as a line of a robots.txt, or "" for the zero Rule.
@@ -99,15 +101,15 @@ func (r Rule) String() string {
 
 // Agent is a user-agent line of a robots.txt.
 type Agent struct {
-	Name string // as written, without surrounding white space
-	Line int    // counted from 1
+	Name string // Name is the name as written, without surrounding white space.
+	Line int    // Line is counted from 1.
 }
 
 // Group is a group of a robots.txt as written: consecutive user-agent lines, and the rules below
 // them.
 type Group struct {
-	Agents []Agent // in file order
-	Rules  []Rule  // in file order; empty for a group that allows everything
+	Agents []Agent // The agents are in file order.
+	Rules  []Rule  // The rules are in file order. A group without rules allows everything.
 	// Ambiguous reports that an extension line such as Crawl-delay separates the user-agent
 	// lines, so that crawlers disagree about the group.
 	Ambiguous bool
@@ -117,10 +119,10 @@ type Group struct {
 // know: Sitemap, Crawl-delay, Request-rate, Visit-time, Host, Clean-param, Noindex, Content-Signal,
 // Content-Usage, License and others. Records never affect a verdict.
 type Record struct {
-	Key   string // as written
-	Value string // as written, without surrounding white space
-	Line  int    // counted from 1
-	Group int    // index into Groups; -1 for a line about the whole file
+	Key   string // Key is the key as written.
+	Value string // Value is the value as written, without surrounding white space.
+	Line  int    // Line is counted from 1.
+	Group int    // Group is the index into Groups. It is -1 for a line about the whole file.
 }
 
 // Text returns the part of the file that was parsed: whole lines, at most [MaxSize] bytes. The
@@ -159,7 +161,7 @@ func (r *Robots) agentsInRange(from, to int32) (lines []Agent) {
 func (r *Robots) ContentUsageAgents() map[int][]Agent {
 	agentsByLine := make(map[int][]Agent, len(r.contentUsages))
 	var previous contentUsage
-	var agents []Agent // shared by many lines
+	var agents []Agent // Many lines share this slice.
 	for _, u := range r.contentUsages {
 		if u.agentFrom != previous.agentFrom || u.agentTo != previous.agentTo {
 			previous, agents = u, r.agentsInRange(u.agentFrom, u.agentTo)
@@ -195,20 +197,20 @@ func (r *Robots) Findings() (findings []Finding, unreported int) {
 // it for [Bounds].
 func (r *Robots) Size() int {
 	const (
-		perRule    = 32 + 140 // the line, and its share of a compiled group
-		perAgent   = 24 + 90  // the line, and its share of the tables of names
+		perRule    = 32 + 140 // This is for the line and its share of a compiled group.
+		perAgent   = 24 + 90  // This is for the line and its share of the tables of names.
 		perRecord  = 56
-		perUsage   = 12 + 900 // the line, and its share of compiled groups
+		perUsage   = 12 + 900 // This is for the line and its share of compiled groups.
 		perDelay   = 24
 		perSitemap = 80
 		perFinding = 160
 		perFile    = 1024
 	)
-	compressed := len(r.text) // of a file that is stored; text without repetitions does not shrink
+	compressed := len(r.text) // This is for a file that is stored. A text without repetitions does not shrink.
 	size := perFile + len(r.text) + compressed + perRule*len(r.rules) + perAgent*len(r.agents) +
 		perRecord*len(r.records) + perUsage*(len(r.contentUsages)+len(r.contentSignals)) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
 	if r.withStrictKeys != nil {
-		size += r.withStrictKeys.Size() - len(r.text) - compressed // both share the text
+		size += r.withStrictKeys.Size() - len(r.text) - compressed // Both share the text.
 	}
 	return size
 }
@@ -222,7 +224,7 @@ func (r *Robots) exportedRule(i int32) Rule {
 // maxUnindexedNames is the maximum number of user-agent lines that are compared without an index.
 const maxUnindexedNames = 8
 
-// index fills the tables from which Select finds the user-agent lines of a crawler.
+// buildAgentIndex fills the tables from which Select finds the user-agent lines of a crawler.
 func (r *Robots) buildAgentIndex() {
 	hasFewNames := len(r.agents) <= maxUnindexedNames
 	if !hasFewNames {

@@ -15,8 +15,8 @@ type SelectedGroup struct {
 }
 
 // Select returns the group for a crawler with the given product tokens, in order of preference. The
-// first token with a group decides. If no token has a group, the * group applies if wildcard is
-// set. Select returns nil if no group applies to the crawler.
+// first token with a group decides. If no token has a group, the * group applies if obeysWildcard
+// is true. Select returns nil if no group applies to the crawler.
 //
 // A target is disallowed only if both interpretations of the file disallow it. The lenient
 // interpretation follows Google's public library. The strict interpretation ignores misspelled keys
@@ -25,7 +25,7 @@ func (r *Robots) Select(obeysWildcard bool, tokens ...string) *SelectedGroup {
 	c := r.selectCompiledGroup(obeysWildcard, tokens)
 	switch {
 	case c == nil:
-		return nil // the strict interpretation has no additional names
+		return nil // The strict interpretation has no additional names.
 	case r.withStrictKeys == nil:
 		return &c.selection
 	}
@@ -158,8 +158,8 @@ func (s *SelectedGroup) Judge(target string) Verdict {
 	return v
 }
 
-// Allows returns the field Allowed of the verdict of [SelectedGroup.Judge], but faster. With
-// keepSlashes, runs of slashes are significant, see [Target.Set].
+// Allows returns the field Allowed of the verdict of [SelectedGroup.Judge], but faster. If
+// keepSlashes is true, runs of slashes are significant. See [Target.Set].
 func (s *SelectedGroup) Allows(target string, keepSlashes bool) bool {
 	if s == nil {
 		return true
@@ -189,7 +189,7 @@ func targetFromPool(target string, keepSlashes bool) *Target {
 // returnToPool puts the target into targetPool, unless it is too large.
 func (t *Target) returnToPool() {
 	if cap(t.buf) <= maxPooledTarget {
-		t.dropCallerString() // drop the caller's string
+		t.dropCallerString() // This drops the caller's string.
 		targetPool.Put(t)
 	}
 }
@@ -213,7 +213,7 @@ func (s *SelectedGroup) judge(variants []variant) Verdict {
 	}
 	v, other := s.strict.judge(variants), s.lenient.judge(variants)
 	if v.Allowed == other.Allowed {
-		return v // the rule applies to every crawler
+		return v // The rule applies to every crawler.
 	}
 	if other.Allowed {
 		v = other
@@ -284,7 +284,7 @@ func (s *interpretation) selectingAgent(rule int32) Agent {
 	first := s.robots.firstAgentInGroup(group, s.agents)
 	for i := first; s.robots.hasAmbiguousGroup && i < len(s.agents) && s.robots.agents[s.agents[i]].group == group; i++ {
 		if s.agents[i] >= s.robots.groups[group].splitAt {
-			return s.exportedAgent(s.agents[i]) // these agents have the rules in both interpretations
+			return s.exportedAgent(s.agents[i]) // These agents have the rules in both interpretations.
 		}
 	}
 	return s.exportedAgent(s.agents[first])

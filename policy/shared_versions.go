@@ -6,7 +6,7 @@ import "crypto/sha256"
 // counts the memory of each body once.
 type sharedVersions struct {
 	byHash map[[sha256.Size]byte]*sharedVersion
-	bytes  int // estimated memory of all bodies, by Robots.Size
+	bytes  int // bytes is the estimated memory of all bodies, by Robots.Size.
 }
 
 // sharedVersion is the parsed robots.txt of one body, with the number of versions that use it.
@@ -27,7 +27,7 @@ func (t *sharedVersions) acquire(v *Version) {
 		t.bytes += shared.size
 	}
 	shared.userCount++
-	if v.Robots != shared.robots { // otherwise other goroutines may read v
+	if v.Robots != shared.robots { // Otherwise, other goroutines may read v.
 		v.Robots, v.Derived = shared.robots, shared.derived
 	}
 }

@@ -65,10 +65,10 @@ type (
 	}
 )
 
-// The values of versionJSON.Form for a text that is not the whole body.
+// These are the values of versionJSON.Form for a text that is not the whole body.
 const (
-	formTruncated = "cut"   // the text has only the lines within MaxSize
-	formUTF16     = "utf16" // the body is UTF-16, and the text is empty
+	formTruncated = "cut"   // The text has only the lines within MaxSize.
+	formUTF16     = "utf16" // The body is UTF-16, and the text is empty.
 )
 
 // Encode returns the snapshot as data for [DecodeSnapshot]. Encode returns an error for a state
@@ -89,7 +89,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 		p.NextFetch = latest
 	}
 	const (
-		perVersion = 16 << 10 // upper bound for a version without its text
+		perVersion = 16 << 10 // This is an upper bound for a version without its text.
 		perKey     = 6 * maxStoredKeyLength
 		perVia     = 6 * maxRedirectLength * MaxRedirects
 	)

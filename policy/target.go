@@ -64,10 +64,10 @@ func toOriginForm(target string) string {
 	return target[i:]
 }
 
-// Maximum numbers of variants. A target can contain two paths (see cutScheme). Each path has two
-// variants as sent. Resolved, it has six variants without decoded slashes, and four
-// for each of two ways to decode slashes. Half of these lack the final slash. A query has
-// three variants.
+// These are the maximum numbers of variants. A target can contain two paths (see cutScheme). Each
+// path has two variants as sent. With resolved dot segments it has six variants without decoded
+// slashes, and four for each of two ways to decode slashes. Half of these lack the final slash. A
+// query has three variants.
 const (
 	maxPaths   = 2 * (2 + 6 + 2*4)
 	maxQueries = 3
@@ -82,23 +82,23 @@ const inlineVariants = 2 * maxQueries
 // the memory. A Target is not safe for concurrent use.
 type Target struct {
 	inline   [inlineVariants]variant
-	overflow []variant // all variants, if more than inlineVariants
+	overflow []variant // overflow has all variants if there are more than inlineVariants.
 	count    int
-	buf      []byte // memory of the variants, except for the target itself
+	buf      []byte // buf is the memory of the variants, except for the target itself.
 }
 
 // variant is the path and query of a target after the operations of a Normalization.
 type variant struct {
 	text          string
 	normalization Normalization
-	sharesPath    bool // the path is the path of the previous variant, and only the query differs
+	sharesPath    bool // sharesPath is true if the path is that of the previous variant, and only the query differs.
 }
 
 // Set sets the request target (RFC 9112 section 3.2). Of an absolute form, Set uses the path and
 // query. An empty target is /. A # does not start a fragment.
 //
-// With keepSlashes, runs of slashes are significant. Without keepSlashes, the target is also
-// compared with merged slashes, because most servers merge slashes.
+// If keepSlashes is true, runs of slashes are significant. Otherwise the target is also compared
+// with merged slashes, because most servers merge slashes.
 func (t *Target) Set(target string, keepSlashes bool) {
 	t.count = 0
 	if isCanonicalTarget(target) {
@@ -187,7 +187,7 @@ func isRobotsTxt(variants []variant) bool {
 	const file = "/robots.txt"
 	for i := range variants {
 		rest, ok := strings.CutPrefix(variants[i].text, file)
-		if !ok || rest != "" && rest[0] != '?' { // a variant has another path
+		if !ok || rest != "" && rest[0] != '?' { // A variant has another path.
 			return false
 		}
 	}

@@ -7,10 +7,11 @@ import (
 
 // Match is a rule that matches a target, with the values that decide its precedence.
 type Match struct {
-	Rule          Rule          // as written
-	Group         Agent         // user-agent line that selected the group of the rule
-	Normalization Normalization // normalization of the first variant of the target that the rule matches
-	Length        int           // length of the rule's canonical form in bytes; the longest match decides
+	Rule          Rule          // Rule is the rule as written.
+	Group         Agent         // Group is the user-agent line that selected the group of the rule.
+	Normalization Normalization // Normalization is that of the first variant of the target that the rule matches.
+	// Length is the length of the rule's canonical form in bytes. The longest match decides.
+	Length int
 }
 
 // MatchingRules returns all rules of the group that match a variant of the target, the longest
@@ -77,8 +78,8 @@ func (r Rule) CanonicalPath() string { return canonicalRule(r.Path) }
 
 // TargetVariant is a spelling of a request target that rules are compared with.
 type TargetVariant struct {
-	Text          string        // path and query in canonical form
-	Normalization Normalization // operations that turn the target into the variant
+	Text          string        // Text is the path and query in canonical form.
+	Normalization Normalization // Normalization has the operations that turn the target into the variant.
 }
 
 // Variants returns a copy of all variants of the target. The canonical form of the target as sent

@@ -8,8 +8,9 @@ import (
 // wellKnownMatchers has the rules of a compiledGroup that apply to paths below /.well-known/,
 // compiled on first use.
 type wellKnownMatchers struct {
-	once                               sync.Once
-	extensionsIgnored, extensionsSplit *matcher // as in compiledGroup; nil without a disallow rule
+	once sync.Once
+	// These fields have the same meaning as in compiledGroup. They are nil without a disallow rule.
+	extensionsIgnored, extensionsSplit *matcher
 }
 
 // WellKnownGroup returns the rules of a * group that apply to paths below /.well-known/: its allow
@@ -22,7 +23,7 @@ func (s *SelectedGroup) WellKnownGroup() *SelectedGroup {
 	}
 	lenient, strict := s.lenient.wellKnownPart(), s.strict.wellKnownPart()
 	if lenient.compiledGroup == nil {
-		return nil // both interpretations must disallow
+		return nil // Both interpretations must disallow.
 	}
 	return &SelectedGroup{lenient: lenient, strict: strict}
 }

@@ -10,13 +10,15 @@ import (
 
 // pattern is a rule in canonical form with a wildcard before its end.
 type pattern struct {
-	text          string // without a final dollar or stars, and with one star for each run of stars
-	firstStar     int32  // index of the first star; a target starts with the part before
-	suffixStart   int32  // index after the last star if anchored, else the length of text; a target ends with the rest
-	hasSinglePart bool   // no star is between firstStar and suffixStart
+	text      string // text has no final dollar or stars. Each run of stars is one star.
+	firstStar int32  // firstStar is the index of the first star. A target starts with the part before it.
+	// suffixStart is the index after the last star if the rule is anchored, else the length of text. A
+	// target ends with the rest.
+	suffixStart   int32
+	hasSinglePart bool // No star is between firstStar and suffixStart.
 	allow         bool
-	length        int32 // length of the rule in canonical form, as in ruleMatch
-	rule          int32 // index into Robots.rules
+	length        int32 // length is the length of the rule in canonical form, as in ruleMatch.
+	rule          int32 // rule is the index into Robots.rules.
 }
 
 // stepsPerSearch is the minimum cost of the search for one part of a pattern, in compared bytes.
@@ -54,8 +56,8 @@ const maxUnindexedPatterns = 8
 
 // patternSet finds the longest patterns of a group that match a target.
 type patternSet struct {
-	patterns          []pattern // by descending length, then in file order
-	unindexedPatterns []uint64  // a bit for each pattern that is missing in the index
+	patterns          []pattern // The patterns are in order of descending length, then in file order.
+	unindexedPatterns []uint64  // This has a bit for each pattern that is missing in the index.
 	index             gramIndex
 }
 
@@ -85,8 +87,8 @@ const maxSteps = 4 << 20
 
 // searchBudget bounds the work of one verdict.
 type searchBudget struct {
-	stepsLeft  int            // remaining steps; negative if the search was stopped
-	candidates *patternBitSet // memory for candidateBits; nil until needed
+	stepsLeft  int            // stepsLeft is the number of remaining steps. It is negative if the search was stopped.
+	candidates *patternBitSet // candidates is memory for candidateBits. It is nil until it is needed.
 }
 
 // newSearchBudget returns a budget of maxSteps.

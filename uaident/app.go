@@ -29,7 +29,7 @@ func (s *parsedUserAgent) isFromApp() bool {
 	if s.containsAny(webViewMarkers[:]) {
 		return true
 	}
-	if s.startsLikeBrowser() || strings.Contains(s.ua, "Mozilla/") { // a web view on iOS omits Safari
+	if s.startsLikeBrowser() || strings.Contains(s.ua, "Mozilla/") { // A web view on iOS omits Safari.
 		return strings.Contains(s.ua, " Mobile/1") && !strings.Contains(s.ua, "Safari/")
 	}
 	return s.kindBits&kindBit(words.Device) != 0 || s.containsAny(appMarkers[:])
@@ -76,9 +76,9 @@ func (s *parsedUserAgent) isApplicationAt(start, end int) bool {
 		return true
 	case !isWebKit || looksLikeRobot(name):
 		return false
-	case strings.Contains(before, " Edg/"): // a WebView2 of Edge
+	case strings.Contains(before, " Edg/"): // This is a WebView2 of Edge.
 		return true
-	case !strings.Contains(s.ua, "Safari/") && !strings.Contains(s.ua, "Chrome/"): // a web view on macOS
+	case !strings.Contains(s.ua, "Safari/") && !strings.Contains(s.ua, "Chrome/"): // This is a web view on macOS.
 		return true
 	default:
 		for _, product := range browserProducts {

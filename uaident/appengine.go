@@ -21,7 +21,7 @@ func (s *parsedUserAgent) replaceAppEngineToken(r *Registry, id Identity) Identi
 		return id
 	}
 	_, program, _ := strings.Cut(s.ua, appEngineIDPrefix)
-	if len(program) > 1 && program[1] == '~' { // a region prefix such as "s~"
+	if len(program) > 1 && program[1] == '~' { // This skips the prefix of a region, such as "s~".
 		program = program[2:]
 	}
 	if name := words.FirstWord(program); name != "" && r.Lookup(name) == nil {

@@ -22,7 +22,7 @@ func AppendHeadlessBrand(userAgent, secCHUA string) string {
 // hasBrand reports whether list contains the string brand. list is a Structured Field list of
 // strings with parameters (RFC 8941 section 3.1).
 func hasBrand(list, brand string) bool {
-	isMember := true // false for a parameter of a member
+	isMember := true // This is false for a parameter of a member.
 	for i := 0; i < len(list); i++ {
 		switch list[i] {
 		case ' ', '\t':
@@ -32,7 +32,7 @@ func hasBrand(list, brand string) bool {
 			start := i + 1
 			for i = start; i < len(list) && list[i] != '"'; i++ {
 				if list[i] == '\\' {
-					i++ // skip the escaped byte
+					i++ // This skips the escaped byte.
 				}
 			}
 			if i < len(list) && isMember && list[start:i] == brand {

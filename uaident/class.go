@@ -7,24 +7,24 @@ package uaident
 type Class uint8
 
 const (
-	Browser        Class = iota // a person's browser or app, or an empty User-Agent
-	Other                       // a product that is not a browser and probably not a robot
-	Library                     // an HTTP library or a command line client: curl, Go-http-client
-	Headless                    // a browser without a user: HeadlessChrome
-	GenericCrawler              // a robot of unknown purpose, or a crawling framework
-	Search                      // a crawler that indexes pages for a search engine
-	AITraining                  // a crawler that collects pages to train AI models
-	AISearch                    // a crawler that indexes pages for the answers of an AI model
-	AIAssistant                 // a fetcher for a person who asks an AI model
-	SEO                         // a crawler that analyzes sites for marketing
-	Ads                         // a crawler that checks landing pages and ad placements
-	Archive                     // a crawler that archives pages
-	Research                    // a crawler that collects data for science
-	Security                    // a scanner for vulnerabilities
-	Preview                     // a fetcher for the preview of a shared link
-	Feed                        // a feed reader
-	Monitor                     // a monitor of a site for its owner
-	Service                     // webhooks, federation, domain validation, health checks
+	Browser        Class = iota // Browser is a person's browser or app, or an empty User-Agent.
+	Other                       // Other is a product that is not a browser and probably not a robot.
+	Library                     // Library is an HTTP library or a command line client: curl, Go-http-client.
+	Headless                    // Headless is a browser without a user: HeadlessChrome.
+	GenericCrawler              // GenericCrawler is a robot of unknown purpose, or a crawling framework.
+	Search                      // Search is a crawler that indexes pages for a search engine.
+	AITraining                  // AITraining is a crawler that collects pages to train AI models.
+	AISearch                    // AISearch is a crawler that indexes pages for the answers of an AI model.
+	AIAssistant                 // AIAssistant is a fetcher for a person who asks an AI model.
+	SEO                         // SEO is a crawler that analyzes sites for marketing.
+	Ads                         // Ads is a crawler that checks landing pages and ad placements.
+	Archive                     // Archive is a crawler that archives pages.
+	Research                    // Research is a crawler that collects data for science.
+	Security                    // Security is a scanner for vulnerabilities.
+	Preview                     // Preview is a fetcher for the preview of a shared link.
+	Feed                        // Feed is a feed reader.
+	Monitor                     // Monitor is a monitor of a site for its owner.
+	Service                     // Service is for webhooks, federation, domain validation and health checks.
 	numClasses
 )
 

@@ -57,9 +57,9 @@ func startsWithDomain(s string) bool {
 	return false
 }
 
-// isRobotAddress reports whether contact is a robot's URL or mail address. The path, the mailbox or
-// the first label of the host must contain a word for a robot. Addresses of services and of source
-// code do not qualify.
+// isRobotAddress reports whether contact is a robot's URL or mail address. This is so if the path,
+// the mailbox or the first label of the host contains a word for a robot. Addresses of services and
+// of source code do not qualify.
 func isRobotAddress(contact string) bool {
 	if isServiceName(contact) {
 		return false

@@ -21,9 +21,9 @@ type CrawlDelay struct {
 type DelaySupport uint8
 
 const (
-	DelayUndocumented DelaySupport = iota // the operator does not document Crawl-delay
-	DelayObeyed                           // the crawler obeys Crawl-delay
-	DelayIgnored                          // the crawler ignores Crawl-delay
+	DelayUndocumented DelaySupport = iota // The operator does not document Crawl-delay.
+	DelayObeyed                           // The crawler obeys Crawl-delay.
+	DelayIgnored                          // The crawler ignores Crawl-delay.
 	numDelaySupports
 )
 

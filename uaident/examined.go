@@ -18,7 +18,7 @@ type ExaminedWord struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// kindNames are values of ExaminedWord.Kind.
+// kindNames are the values of [ExaminedWord.Kind].
 var kindNames = map[words.Kind]string{
 	words.Name: "name", words.Contact: "contact", words.Generic: "generic", words.Tool: "tool",
 }
@@ -28,7 +28,7 @@ var kindNames = map[words.Kind]string{
 func (r *Registry) ExaminedWords(ua string) []ExaminedWord {
 	var s parsedUserAgent
 	s.splitWords(r, ua)
-	s.findRegisteredNames(r) // merge the words of each name
+	s.findRegisteredNames(r) // This loop merges the words of each name.
 	examined := make([]ExaminedWord, 0, s.numWords)
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
@@ -37,7 +37,7 @@ func (r *Registry) ExaminedWords(ua string) []ExaminedWord {
 			examinedWord.Kind = kind
 		}
 		if slices.ContainsFunc(s.words[:i], func(v word) bool { return v.end >= w.end && v.start < w.start }) {
-			continue // a word of the previous name
+			continue // This is a word of the previous name.
 		}
 		for _, note := range []struct {
 			flag wordFlags

@@ -55,7 +55,7 @@ func (r *Registry) IdentifyWithLazyOverlay(ua string, overlay func() *Overlay) I
 	return Identity{}
 }
 
-// robotBits are the bits of kindBits that are never set for a browser.
+// robotBits are the bits of parsedUserAgent.kindBits that are never set for a browser.
 const robotBits = unknownRobotLikeBit | unknownAfterCompatibleBit | 1<<words.Name | 1<<words.Generic
 
 // isPlainBrowser reports whether the User-Agent begins like a browser's and contains no evidence of
@@ -64,9 +64,9 @@ func (s *parsedUserAgent) isPlainBrowser() bool {
 	switch hasContact := s.kindBits&kindBit(words.Contact) != 0; {
 	case !s.startsLikeBrowser(), s.kindBits&robotBits != 0:
 		return false
-	case s.kindBits&unknownWordBit == 0: // among words of browsers, only an address can be evidence of a robot
+	case s.kindBits&unknownWordBit == 0: // Among words of browsers, only an address can be evidence of a robot.
 		return !hasContact || s.robotContactIndex() < 0
-	default: // an unknown product among several words of browsers is an app or extension
+	default: // An unknown product among several words of browsers is an app or an extension.
 		return !hasContact && s.numBrowserWords > 1
 	}
 }
@@ -86,7 +86,7 @@ func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 	registered, program := s.findRegisteredNames(r)
 	isOwnName := registered.Crawler != nil && !s.isOnlyMentioned(registered)
 	if isOwnName && registered.WildcardApplies() {
-		if o != nil { // in FooBot/Nutch-1.7, FooBot (of the overlay) is the client and Nutch its software
+		if o != nil { // In FooBot/Nutch-1.7, FooBot (a name of the overlay) is the client and Nutch its software.
 			if id := s.identifyByOverlay(o, int(s.crawlerOffset)); id.Token != "" {
 				registered.Token = id.Token
 			}

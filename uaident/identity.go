@@ -15,7 +15,7 @@ type Identity struct {
 	// Evidence is the reason for the result.
 	Evidence Evidence
 
-	groupName string // group name as spelled in the robots.txt, or ""
+	groupName string // groupName is the group name as spelled in the robots.txt, or "".
 }
 
 // Evidence is the reason for an identity. Apps and services send weak evidence too, so a client
@@ -23,20 +23,20 @@ type Identity struct {
 type Evidence uint8
 
 const (
-	NoEvidence       Evidence = iota // a browser, or an empty User-Agent
-	FromRegistry                     // a name in the registry
-	FromFamily                       // extends the token of a registry entry with [Crawler.Family]
-	FromGroupName                    // a product for which the robots.txt has a group
-	FromSuffix                       // a word that ends like a robot's name, or a word for a robot
-	FromConvention                   // "(compatible; FooBar/1.0; +http...", the convention of crawlers
-	FromRobotContact                 // a product next to a robot's URL or mail address
-	FromCompatible                   // weak: the name after "compatible;"
-	FromContact                      // weak: a product next to a URL or mail address
-	FromTool                         // weak: a word such as webhook or checker
-	FromStructure                    // weak: an unknown product after "Mozilla/5.0"
-	FromLibrary                      // the name of an HTTP library
-	FromHeadless                     // the name of a headless browser
-	FromFirstProduct                 // the first product, if not Mozilla
+	NoEvidence       Evidence = iota // The client is a browser, or the User-Agent is empty.
+	FromRegistry                     // A name is in the registry.
+	FromFamily                       // A name extends the token of a registry entry with [Crawler.Family].
+	FromGroupName                    // The robots.txt has a group for a product.
+	FromSuffix                       // A word ends like a robot's name, or is a word for a robot.
+	FromConvention                   // The form "(compatible; FooBar/1.0; +http..." is the convention of crawlers.
+	FromRobotContact                 // A product stands next to a robot's URL or mail address.
+	FromCompatible                   // This evidence is weak: a name stands after "compatible;".
+	FromContact                      // This evidence is weak: a product stands next to a URL or mail address.
+	FromTool                         // This evidence is weak: a word such as webhook or checker.
+	FromStructure                    // This evidence is weak: an unknown product after "Mozilla/5.0".
+	FromLibrary                      // A name is that of an HTTP library.
+	FromHeadless                     // A name is that of a headless browser.
+	FromFirstProduct                 // The first product is used if it is not Mozilla.
 	numEvidenceKinds
 )
 

@@ -26,7 +26,8 @@ func (s *parsedUserAgent) nameStartingAt(i int) string {
 	robot := 0
 	if w.flags&spelledLikeRobot != 0 || isRobotWord(s.wordText(w)) {
 		robot = end
-	} else if at := int(w.end); at+1 < len(s.ua) && s.ua[at] == '/' && words.Fold[s.ua[at+1]]&words.Letter != 0 { // a robot after a slash: "foo/FooBot"
+	} else if at := int(w.end); at+1 < len(s.ua) && s.ua[at] == '/' && words.Fold[s.ua[at+1]]&words.Letter != 0 {
+		// This is a robot after a slash, as in "foo/FooBot".
 		if name := words.FirstWord(s.ua[at+1:]); looksLikeRobot(name) {
 			return cutVersion(name)
 		}
@@ -45,7 +46,7 @@ func (s *parsedUserAgent) nameStartingAt(i int) string {
 		}
 		if w := s.ua[at+1 : next]; isRobotWord(w) {
 			if robot = next; !isGenericRobotWord(w) && next < len(s.ua) && s.ua[next] == '/' {
-				start = at + 1 // FooBot of "some words FooBot/1.0"
+				start = at + 1 // This is FooBot in "some words FooBot/1.0".
 			}
 		}
 		at = next
@@ -72,7 +73,7 @@ func (s *parsedUserAgent) nameEndingAt(i int) string {
 	w := &s.words[i]
 	start := int(w.start)
 	if w.kind == words.Unknown {
-		return cutVersion(s.wordText(w)) // without the version
+		return cutVersion(s.wordText(w)) // The result has no version.
 	}
 	for n := 1; n < maxNameWords; n++ {
 		previous := s.previousNameWordStart(start)

@@ -19,7 +19,7 @@ const maxName = 100
 type Overlay struct {
 	names []overlayName
 	firstWordFilter
-	includesApplications bool // the names also identify includesApplications
+	includesApplications bool // includesApplications is true if the names also identify applications.
 }
 
 // WithApplications returns a copy of o whose names also identify desktop applications on a browser
@@ -46,9 +46,9 @@ func (f *firstWordFilter) mayContain(hash uint32) bool { return f[hash>>6&3]&(1<
 
 // overlayName is a group name of a robots.txt in an [Overlay].
 type overlayName struct {
-	lowerCaseName string // lower case, without a version
-	spelling      string // as in the robots.txt
-	hash          uint32 // hash of the first word
+	lowerCaseName string // The name is in lower case and has no version.
+	spelling      string // spelling is the name as in the robots.txt.
+	hash          uint32 // hash is the hash of the first word.
 }
 
 // NewOverlay returns an overlay for [Registry.IdentifyWithOverlay] with the given group names of a
@@ -76,7 +76,8 @@ func (r *Registry) NewOverlay(names []string) *Overlay {
 		if o == nil {
 			o = new(Overlay)
 		}
-		name, text = strings.Clone(name), strings.Clone(text) // do not retain the memory of the robots.txt
+		// Without the clone, the overlay would retain the memory of the robots.txt.
+		name, text = strings.Clone(name), strings.Clone(text)
 		n := overlayName{lowerCaseName: text, spelling: name, hash: words.Hash(first)}
 		o.names = append(o.names, n)
 		o.add(n.hash)

@@ -12,12 +12,12 @@ type Purposes struct {
 // PurposeSet is a set of purposes.
 type PurposeSet uint8
 
-// The purposes, with their names in registry.json.
+// These are the purposes, with their names in registry.json.
 const (
-	PurposeTraining PurposeSet = 1 << iota // "training": training of generative models
-	PurposeSearch                          // "search": search applications
-	PurposeAIUse                           // "ai_use": input of a trained AI model
-	PurposeOther                           // "others": resale of the data, or any other use
+	PurposeTraining PurposeSet = 1 << iota // The name is "training": training of generative models.
+	PurposeSearch                          // The name is "search": search applications.
+	PurposeAIUse                           // The name is "ai_use": input of a trained AI model.
+	PurposeOther                           // The name is "others": resale of the data, or any other use.
 )
 
 var purposeNames = []string{"training", "search", "ai_use", "others"}

@@ -13,11 +13,11 @@ import (
 // precedence over its programming language: "Python/3.12 aiohttp/3.10" is aiohttp. Its entry falls
 // back to the group for Python.
 func (s *parsedUserAgent) findRegisteredNames(r *Registry) (crawler, program Identity) {
-	bestRank, nameEnd := 0, uint16(0) // end of the previous registry name
+	bestRank, nameEnd := 0, uint16(0) // nameEnd is the end of the previous registry name.
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		if w.start < nameEnd {
-			continue // a word of the previous name
+			continue // This is a word of the previous name.
 		}
 		if w.key < 0 && w.kind == words.Unknown {
 			s.lookUpWithoutVersion(r, w)
@@ -35,7 +35,7 @@ func (s *parsedUserAgent) findRegisteredNames(r *Registry) (crawler, program Ide
 		nameEnd = w.end
 		rank := s.rankName(i)
 		isLanguageLibrary := c.Class == Library && program.Class == Library && slices.Contains(c.Fallback, program.Crawler.Token)
-		var isOtherProgram bool // the User-Agent is from another program with this name
+		var isOtherProgram bool // This is true if the User-Agent is from another program with this name.
 		switch {
 		case c.App && w.flags&afterCompatible == 0 && !looksLikeRobot(token) && s.contactIndexFor(i) < 0:
 			isOtherProgram = true
@@ -83,7 +83,7 @@ func (s *parsedUserAgent) canProductEnd(end int) bool {
 	return s.canNameEnd(end) && (end == len(s.ua) || s.ua[end] != '(')
 }
 
-// Ranks of a registry name by its position, in increasing order of precedence.
+// These are the ranks of a registry name by its position, in increasing order of precedence.
 const (
 	rankOtherPosition = 1 + iota
 	rankAfterCompatible
@@ -135,7 +135,7 @@ func (s *parsedUserAgent) findLongestName(r *Registry, w *word) (c *Crawler, tok
 // and Nutch-1.7-SNAPSHOT, trendictionbot for trendictionbot0.5.0.
 func (s *parsedUserAgent) lookUpWithoutVersion(r *Registry, w *word) {
 	text := s.wordText(w)
-	if len(text) > maxName { // longer than any registry name
+	if len(text) > maxName { // The word is longer than any registry name.
 		return
 	}
 	if i := versionOffset(text); i > 0 {

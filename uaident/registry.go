@@ -1,7 +1,7 @@
 package uaident
 
 import (
-	_ "embed" // for registryJSON
+	_ "embed" // The import embeds registryJSON.
 
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
@@ -66,9 +66,10 @@ type Crawler struct {
 type Wildcard uint8
 
 const (
-	WildcardByClass Wildcard = iota // depends on the class and on UserTriggered
-	WildcardOn                      // applies, as the operator documents or the site's owner configured
-	WildcardOff                     // does not apply, as the operator documents or the site's owner configured
+	WildcardByClass Wildcard = iota // The class and UserTriggered decide.
+	WildcardOn                      // The group applies, as the operator documents or the site's owner configured.
+	// The group does not apply, as the operator documents or the site's owner configured.
+	WildcardOff
 )
 
 // Verification lists the data that an operator publishes for the verification of its crawler.
@@ -95,9 +96,9 @@ type Verification struct {
 type Provenance uint8
 
 const (
-	Documented Provenance = iota // the operator's own page
-	Dataset                      // a public collection
-	Unsourced                    // general knowledge
+	Documented Provenance = iota // Documented facts are from the operator's own page.
+	Dataset                      // Dataset facts are from a public collection.
+	Unsourced                    // Unsourced facts are general knowledge.
 )
 
 // ControlToken returns the robots.txt token that controls whether c's operator may train models
@@ -131,7 +132,7 @@ func (c *Crawler) WildcardApplies() bool {
 type Registry struct {
 	crawlers           []Crawler
 	keys               []words.Key
-	numBrowserOnlyKeys int // number of words of browsers that begin no name; their keys come first
+	numBrowserOnlyKeys int // This is the number of words of browsers that begin no name. Their keys come first.
 	table              *words.Table
 }
 

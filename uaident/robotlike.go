@@ -26,8 +26,8 @@ import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 // wordSet is a set of words to find inside a name. Each word has at least two
 // letters.
 type wordSet struct {
-	secondLetterBits [26]uint32   // bit set of the second letters, by first letter
-	words            [26][]string // by first letter
+	secondLetterBits [26]uint32   // This is the set of the second letters, as bits, by first letter.
+	words            [26][]string // The index is the first letter.
 	wordOptions
 }
 
@@ -74,23 +74,25 @@ var robotPathWords = [...]string{"bot", "bots", "crawl", "crawler", "crawlers", 
 var serviceWords = newWordSet(wordOptions{anywhere: true},
 	"uptime", "webhook", "unfurl", "linkpreview", "link-preview", "previewbot", "healthcheck", "health-check",
 	"rssreader", "feedreader", "dcv",
-	"podca", "fetcher", // podcast, podcatcher
-	"opengraph", "oembed", // sources of link previews
+	"podca", "fetcher", // The prefix is for podcast and podcatcher.
+	"opengraph", "oembed", // These are sources of link previews.
 )
 
 // serviceParts occur as whole parts in the names of robots that act for a person or a site: Preview
 // in Foo-Bot-Preview. In ShoppingBot, pingbot is not a whole part.
 var serviceParts = newWordSet(wordOptions{maxShortWord: len("pingbot")},
 	"pingbot", "preview", "previewer",
-	"webcal", "caldav", // calendar subscriptions
+	"webcal", "caldav", // These are for calendar subscriptions.
 )
 
 // servicePrefixes stand directly before "bot" in the names of robots that act for a person or a
 // site: StatusBot, calendar-bot, Acme RSS Bot.
 var servicePrefixes = groupByLastLetter(
 	"status", "health", "rss", "feed", "reader", "calendar", "favicon", "bookmark", "bookmarkmanager", "readlater",
-	"caldav",                                                         // in CalDAVBot, capitals hide the end of the part caldav
-	"notification", "notifier", "verify", "verification", "metadata", // for metadata of shared or saved links
+	// In CalDAVBot, capitals hide the end of the part caldav.
+	"caldav",
+	// These are for metadata of shared or saved links.
+	"notification", "notifier", "verify", "verification", "metadata",
 )
 
 // monitorPrefixes are like servicePrefixes, but only in the same word as "bot". A MonitoringBot
@@ -111,9 +113,10 @@ func groupByLastLetter(words ...string) (groups [26][]string) {
 // person. Such a program is not a crawler, even if it follows the convention of crawlers.
 var nonCrawlerParts = newWordSet(wordOptions{maxShortWord: 5, partAfterCapitals: true},
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
-	"synthetic",                                       // synthetic requests of a monitor
-	"user", "agent", "client", "assistant", "service", // assistants: Perplexity-User
-	"proxy", "gateway", "reader", "feed", "rss", // proxies and readers: FlipboardProxy, Hatena-Mobile-Gateway
+	"synthetic",                                       // These are for the synthetic requests of a monitor.
+	"user", "agent", "client", "assistant", "service", // These are for assistants, such as Perplexity-User.
+	// These are for proxies and readers, such as FlipboardProxy and Hatena-Mobile-Gateway.
+	"proxy", "gateway", "reader", "feed", "rss",
 )
 
 // nonCrawlerEndParts are like nonCrawlerParts, but only at the end of a name. AcmeMail is a mail
@@ -153,7 +156,8 @@ func looksLikeRobot(w string) bool {
 	if end := len(w) - len("archiver"); end > 0 && w[len(w)-1]|0x20 == 'r' && (hasFoldedPrefix(w[end:], "archiver") || hasFoldedPrefix(w[end+1:], "indexer")) {
 		return true
 	}
-	return len(w) > 10 && hasFoldedPrefix(w, "google-") && words.Fold[w[10]]&words.Letter != 0 || // excludes Google-TR-1
+	// This excludes Google-TR-1.
+	return len(w) > 10 && hasFoldedPrefix(w, "google-") && words.Fold[w[10]]&words.Letter != 0 ||
 		len(w) > 8 && hasFoldedPrefix(w[len(w)-7:], "-google")
 }
 
@@ -274,7 +278,7 @@ func hasOtherLetters(rest string) bool {
 // isPartEnd reports whether a part of the name w ends at offset i, possibly before the s of a
 // plural.
 func isPartEnd(w string, i int) bool {
-	if i+1 == len(w) && w[i]|0x20 == 's' { // the s of a plural
+	if i+1 == len(w) && w[i]|0x20 == 's' { // This is the s of a plural.
 		return true
 	}
 	if i == len(w) {

@@ -6,10 +6,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// Bounds on the parsed part of a User-Agent.
+// These are bounds on the parsed part of a User-Agent.
 const (
-	maxUserAgentBytes = 2048 // the rest is ignored
-	maxWords          = 48   // number of words in parsedUserAgent.words, without words of browsers and numbers
+	maxUserAgentBytes = 2048 // Bytes after this number are ignored.
+	// This is the maximum number of words in parsedUserAgent.words, without words of browsers and
+	// numbers.
+	maxWords = 48
 )
 
 // word is a word of a User-Agent, or a URL or mail address. The registry sets kind and key:
@@ -27,46 +29,46 @@ const (
 type word struct {
 	hash       uint32
 	start, end uint16
-	key        int16 // index in Registry.keys, or -1
+	key        int16 // key is the index in Registry.keys, or -1.
 	kind       words.Kind
 	flags      wordFlags
-	comment    uint8 // ordinal of the comment that contains the word, or 0
+	comment    uint8 // comment is the number of the comment that contains the word, or 0.
 }
 
 // wordFlags describe the position and spelling of a word.
 type wordFlags uint8
 
 const (
-	afterLike        wordFlags = 1 << iota // "like Googlebot"
-	afterCompatible                        // "compatible; Googlebot"
-	inDevice                               // after "Android" in the same comment
-	notAProduct                            // directly after a slash, or a later word of a longer name
-	spelledLikeRobot                       // spelled like a robot's name
+	afterLike        wordFlags = 1 << iota // The word follows "like", as in "like Googlebot".
+	afterCompatible                        // The word follows "compatible;", as in "compatible; Googlebot".
+	inDevice                               // The word follows "Android" in the same comment.
+	notAProduct                            // The word follows a slash directly, or is a later word of a longer name.
+	spelledLikeRobot                       // The word is spelled like a robot's name.
 )
 
 // wordContext describes the preceding words that change the role of a word, such as "like" or "compatible;".
 type wordContext struct {
 	flags        wordFlags
-	afterAndroid bool // "Android" precedes the word in the same comment
+	afterAndroid bool // afterAndroid is true if "Android" precedes the word in the same comment.
 }
 
 // parsedUserAgent is a User-Agent and the words that splitWords found in it.
 type parsedUserAgent struct {
 	ua              string
 	words           [maxWords]word
-	numWords        int        // number of valid elements of words
-	firstKind       words.Kind // kind of the first word that is not a number
-	hasFirstKind    bool       // firstKind is set
-	numBrowserWords int        // number of words of browsers in ua
-	kindBits        uint32     // bits of the kinds of words in ua (see kindBit), and the bits below
-	crawlerOffset   uint16     // offset of the crawler's name in ua, set by findRegisteredNames
+	numWords        int        // numWords is the number of valid elements of words.
+	firstKind       words.Kind // firstKind is the kind of the first word that is not a number.
+	hasFirstKind    bool       // hasFirstKind is true if firstKind is set.
+	numBrowserWords int        // numBrowserWords is the number of words of browsers in ua.
+	kindBits        uint32     // kindBits has the bits of the kinds of words in ua (see kindBit), and the bits below.
+	crawlerOffset   uint16     // findRegisteredNames sets crawlerOffset, the offset of the crawler's name in ua.
 }
 
-// Additional bits of parsedUserAgent.kindBits for unknown words in the User-Agent.
+// These are additional bits of parsedUserAgent.kindBits for unknown words in the User-Agent.
 const (
-	unknownRobotLikeBit       = 1 << (16 + iota) // an unknown word spelled like a robot's name
-	unknownAfterCompatibleBit                    // an unknown word after "compatible;"
-	unknownWordBit                               // an unknown word
+	unknownRobotLikeBit       = 1 << (16 + iota) // An unknown word is spelled like a robot's name.
+	unknownAfterCompatibleBit                    // An unknown word follows "compatible;".
+	unknownWordBit                               // The User-Agent has an unknown word.
 )
 
 // kindBit returns the bit of parsedUserAgent.kindBits that is set if the User-Agent contains a
@@ -77,14 +79,14 @@ func kindBit(k words.Kind) uint32 { return 1 << k }
 // for other bytes.
 var commentDepthChange = [256]int8{'(': 1, ')': -1, '[': 1, ']': -1}
 
-// Prefixes of most browsers. splitWords skips them without parsing, which halves the time for a
-// browser.
+// These are prefixes of most browsers. splitWords skips them without parsing, which halves the time
+// for a browser.
 const (
-	mozillaPrefix      = "Mozilla/5.0 (" // at the start of ua; begins a comment
+	mozillaPrefix      = "Mozilla/5.0 (" // This prefix stands at the start of ua. It begins a comment.
 	chromeWebKitPrefix = "AppleWebKit/537.36 (KHTML, like Gecko) "
 	safariWebKitPrefix = "AppleWebKit/605.1.15 (KHTML, like Gecko) "
 
-	numWebKitWords = 3 // AppleWebKit, KHTML, Gecko
+	numWebKitWords = 3 // The words are AppleWebKit, KHTML and Gecko.
 )
 
 // splitWords splits a User-Agent into words, in one pass.
@@ -100,8 +102,8 @@ func (s *parsedUserAgent) splitWords(r *Registry, ua string) {
 	var (
 		i           int
 		depth       int8
-		comment     uint8 // ordinal of the comment at offset i, or 0
-		numComments uint8 // number of comments up to offset i
+		comment     uint8 // This is the number of the comment at offset i, or 0.
+		numComments uint8 // This is the number of comments up to offset i.
 		prev        wordContext
 	)
 	if strings.HasPrefix(ua, mozillaPrefix) {
@@ -110,7 +112,7 @@ func (s *parsedUserAgent) splitWords(r *Registry, ua string) {
 	}
 	for i < len(ua) {
 		c := words.Fold[ua[i]]
-		if c < '0' { // not the start of a word
+		if c < '0' { // No word starts here.
 			if d := commentDepthChange[ua[i]]; d != 0 {
 				if depth == 0 && d > 0 && numComments < 255 {
 					numComments++
@@ -122,7 +124,7 @@ func (s *parsedUserAgent) splitWords(r *Registry, ua string) {
 				}
 			}
 			if ua[i] == '%' && i+2 < len(ua) && words.IsHex(ua[i+1]) && words.IsHex(ua[i+2]) {
-				i += 2 // skip an escaped byte, as in "Mozilla/5.0%20"
+				i += 2 // This skips an escaped byte, as in "Mozilla/5.0%20".
 			}
 			i++
 			continue
@@ -137,7 +139,7 @@ func (s *parsedUserAgent) splitWords(r *Registry, ua string) {
 		end, hash, letters := scanWord(ua, start)
 		i = end
 		if i+1 < len(ua) && ua[i] == '/' && words.IsDigit(ua[i+1]) {
-			for i += 2; i < len(ua) && words.Fold[ua[i]] != words.Gap; i++ { // skip the version
+			for i += 2; i < len(ua) && words.Fold[ua[i]] != words.Gap; i++ { // This skips the version.
 			}
 		}
 		if r.isBrowserWord(hash) {
@@ -188,7 +190,7 @@ func (s *parsedUserAgent) addWord(r *Registry, w word, letters byte, prev wordCo
 			contactEnd = int(w.start) + n
 			w.end, w.kind, w.key = uint16(contactEnd), words.Contact, -1
 		} else if letters&words.Letter == 0 && w.key < 0 {
-			return 0, prev // a number
+			return 0, prev // The word is a number.
 		}
 	}
 	if !s.hasFirstKind && w.kind != words.Contact {
@@ -235,7 +237,8 @@ func (s *parsedUserAgent) addUnknown(w *word, prev wordContext) {
 	if prev.flags&afterCompatible != 0 {
 		s.kindBits |= unknownAfterCompatibleBit
 	}
-	if looksLikeRobot(s.wordText(w)) && (w.start == 0 || s.ua[w.start-1] != '$') { // excludes the unexpanded variable "$BotName"
+	// This excludes the variable "$BotName", which was not replaced.
+	if looksLikeRobot(s.wordText(w)) && (w.start == 0 || s.ua[w.start-1] != '$') {
 		s.kindBits |= unknownRobotLikeBit
 		w.flags |= spelledLikeRobot
 	}

@@ -18,7 +18,7 @@ func (s *parsedUserAgent) identifyByStructure(program Identity) Identity {
 	case id.Evidence == FromConvention, id.Evidence == FromSuffix:
 	case s.robotWordIndex() >= 0:
 		id.Class, id.Evidence = GenericCrawler, FromSuffix
-	case s.hasRobotContact() && !looksLikeTool(id.Token): // a tool such as LinkChecker can have a robot's address
+	case s.hasRobotContact() && !looksLikeTool(id.Token): // A tool such as LinkChecker can have a robot's address.
 		id.Class, id.Evidence = GenericCrawler, FromRobotContact
 	}
 	return id
@@ -97,15 +97,17 @@ func (s *parsedUserAgent) identifyProduct(program Identity) Identity {
 		return Identity{}
 	}
 	name := s.nameStartingAt(first)
-	if program.Crawler != nil && s.words[first].key >= 0 || looksLikeLibrary(name) { // the library identifies the client
+	// The library identifies the client.
+	if program.Crawler != nil && s.words[first].key >= 0 || looksLikeLibrary(name) {
 		return Identity{}
 	}
 	switch {
-	case s.robotWordIndex() >= 0, !s.startsWithName(first, name) && looksLikeRobot(name) && !s.isFromApp(): // FooBot of "Acme/FooBot"
+	case s.robotWordIndex() >= 0, !s.startsWithName(first, name) && looksLikeRobot(name) && !s.isFromApp():
+		// This is FooBot of "Acme/FooBot".
 		return robotIdentity(name, FromSuffix)
 	case s.kindBits&kindBit(words.Contact) != 0:
 		return otherIdentity(name, FromContact)
-	case s.numBrowserWords > 3 || s.kindBits&kindBit(words.Device) != 0: // an app, not a tool
+	case s.numBrowserWords > 3 || s.kindBits&kindBit(words.Device) != 0: // This is an app, not a tool.
 	case s.kindBits&kindBit(words.Tool) != 0 || s.toolWordIndex() >= 0:
 		return otherIdentity(name, FromTool)
 	case isDomain(s.wordText(&s.words[first])):
@@ -251,7 +253,8 @@ func (s *parsedUserAgent) isAdjacent(i, j int) bool {
 // robot, a capital letter can replace the "-". Apps with names such as YandexFoo are excluded. If no
 // entry includes the token, applyFamily returns id unchanged.
 func (s *parsedUserAgent) applyFamily(r *Registry, id Identity) Identity {
-	hash := uint32(words.Seed) // of id.Token[:i+1]; hashing every prefix anew takes quadratic time
+	// This is the hash of id.Token[:i+1]. A new hash of every prefix would take quadratic time.
+	hash := uint32(words.Seed)
 	for i := range len(id.Token) {
 		c := id.Token[i]
 		prefixHash := hash

@@ -74,7 +74,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // The options base, training_preference, staging, gate, confirm, rollout and max_age may appear only
 // once. All other options may be repeated.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	d.Next() // the directive's name
+	d.Next() // This skips the directive's name.
 	begin := *d
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; write options into a block after robots_txt", d.Val())
@@ -231,7 +231,7 @@ func (h *Handler) addCrawlDelay(args []string) error {
 	return nil
 }
 
-// Descriptions of the arguments of preferences.
+// These are descriptions of the arguments of preferences.
 const (
 	usageWords  = "perhaps a path, and uses such as train-ai=n, search=y"
 	signalWords = "uses such as search=yes, ai-train=no"

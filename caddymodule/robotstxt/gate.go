@@ -62,7 +62,7 @@ func (h *Handler) readBase() ([]byte, error) {
 	}
 	file, err := os.Open(h.BaseFile)
 	if os.IsNotExist(err) {
-		return nil, nil // a missing file is an empty base
+		return nil, nil // A missing file is an empty base.
 	}
 	if err != nil {
 		return nil, fmt.Errorf("base: %w", err)

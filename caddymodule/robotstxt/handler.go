@@ -84,11 +84,11 @@ type Handler struct {
 
 	publisher       *publish.Publisher
 	scheduleBuilder *publish.ScheduleBuilder
-	releaseFuncs    []func()          // ends what Provision started, in reverse order
-	registry        *uaident.Registry // of the configuration; nil if unknown
+	releaseFuncs    []func()          // releaseFuncs end what Provision started, in reverse order.
+	registry        *uaident.Registry // registry is the registry of the configuration. It is nil if it is unknown.
 }
 
-// The values of Handler.Base.
+// These are the values of Handler.Base.
 const (
 	baseUpstream = "upstream"
 	baseNone     = "none"
@@ -123,7 +123,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	hosts := texts.HostsOfName(h.configKey()) // of all sites, if a snippet is used in several
+	hosts := texts.HostsOfName(h.configKey()) // These are the hosts of all sites, if a snippet is used in several.
 	rollout := option.AddCaddyfileLine(h.Positions["rollout"], h.Rollout.checkSite(hosts, texts.FilterByName(h.configKey())))
 	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), rollout); err != nil {
 		return err
@@ -306,7 +306,7 @@ func (h *Handler) publisherConfig(ctx caddy.Context, app *caddymodule.App) (c pu
 		}
 		base, err := h.readBase()
 		if base == nil && err == nil {
-			base = []byte{} // no base is configured
+			base = []byte{} // No base is configured.
 		}
 		return func(string) []byte { return base }
 	}
@@ -315,7 +315,7 @@ func (h *Handler) publisherConfig(ctx caddy.Context, app *caddymodule.App) (c pu
 
 // Start starts to publish the rules. It implements [caddymodule.ManagedStarter].
 func (h *Handler) Start(place publish.HandlerPlace) (p *publish.Publisher, end func()) {
-	if place.Name == "" { // routes of an unknown handler contain this handler
+	if place.Name == "" { // Routes of an unknown handler contain this handler.
 		place.Name = h.configKey()
 	}
 	return h.publisher, h.publisher.Begin(place)

@@ -98,7 +98,8 @@ func (h *Handler) acquireList(place string) (*publish.RuleList, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.releaseFuncs = append(h.releaseFuncs, func() { _, _ = lists.Delete(place) }) // Destruct of a BackgroundRunner returns no error
+	// The method Destruct of a BackgroundRunner returns no error.
+	h.releaseFuncs = append(h.releaseFuncs, func() { _, _ = lists.Delete(place) })
 	return value.(*remote.BackgroundRunner[*publish.RuleList]).Runner, nil
 }
 

@@ -29,7 +29,7 @@ type Rollout struct {
 	Duration caddy.Duration `json:"duration,omitempty"`
 }
 
-// The values of Rollout.Stage.
+// These are the values of Rollout.Stage.
 const (
 	rolloutShadow = "shadow"
 	rolloutHosts  = "hosts"
@@ -64,7 +64,7 @@ func (h *Handler) setRolloutLine(d *caddyfile.Dispenser) {
 	}
 }
 
-// Limits of Rollout.Duration.
+// These are limits of Rollout.Duration.
 const (
 	shortestRollout = time.Minute
 	longestRollout  = 30 * 24 * time.Hour
@@ -80,7 +80,8 @@ func (r *Rollout) validate() error {
 		return fmt.Errorf("unknown stage %q of rollout; use shadow or hosts, or leave rollout out", r.Stage)
 	case (r.Stage == rolloutHosts) != (len(r.Hosts) > 0):
 		return errors.New("rollout hosts needs the hosts that get a change first; rollout shadow takes no hosts")
-	case r.Stage != rolloutShadow && r.Duration == 0: // no duration: the stage lasts until a person promotes the change
+	case r.Stage != rolloutShadow && r.Duration == 0:
+		// Without a duration, the stage lasts until a person promotes the change.
 	case time.Duration(r.Duration) < shortestRollout || time.Duration(r.Duration) > longestRollout:
 		return fmt.Errorf("rollout %s %s is out of range; use a time from 1m to 30d", r.Stage, option.FormatDuration(r.Duration))
 	}

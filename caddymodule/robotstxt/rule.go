@@ -52,7 +52,7 @@ func hostMatcher(hosts []string) func(host string) bool {
 	}
 	of := site.NewHosts(nil)
 	of.AddNames(hosts)
-	above := make(map[string]bool, len(hosts)) // each host without its first label
+	above := make(map[string]bool, len(hosts)) // This has each host without its first label.
 	for _, host := range hosts {
 		_, rest, _ := strings.Cut(site.NormalizeHost(host, false), ".")
 		above[rest] = true
@@ -89,12 +89,12 @@ func (h *Handler) configKey() string {
 	}
 	text, err := json.Marshal(&same)
 	if err != nil {
-		return "" // matches any host
+		return "" // An empty key matches any host.
 	}
 	return string(text)
 }
 
-// parseConfigKey returns the configKey of a handler with this JSON.
+// parseConfigKey decodes the JSON of a handler, and returns its configKey.
 func parseConfigKey(config json.RawMessage) string {
 	var h Handler
 	if err := json.Unmarshal(config, &h); err != nil {

@@ -22,7 +22,8 @@ func unwatched(conn net.Conn) (io.ReadWriteCloser, error) {
 		return nil, err
 	}
 	own := -1
-	failed := raw.Control(func(fd uintptr) { own, err = syscall.Dup(int(fd)) }) // the duplicate is non-blocking as well
+	// the duplicate is non-blocking as well
+	failed := raw.Control(func(fd uintptr) { own, err = syscall.Dup(int(fd)) })
 	if err = errors.Join(failed, err); err != nil {
 		return nil, err
 	}

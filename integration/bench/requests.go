@@ -15,8 +15,9 @@ import (
 type pair struct {
 	subject      string // name of the server in the table
 	server, base setup
-	traffic      string                                                 // browsers or crawlers
-	blocks       func(robots *policy.Robots, agent, target string) bool // reports whether the server has to respond with 403; nil: never
+	traffic      string // browsers or crawlers
+	// reports whether the server has to respond with 403; nil: never
+	blocks func(robots *policy.Robots, agent, target string) bool
 }
 
 // byGuard reports whether the guard in mode enforce has to block a request.

@@ -125,7 +125,8 @@ func (s *server) settles(before sample) (problem string, err error) {
 		if now, err = s.sample(); err != nil {
 			return "", err
 		}
-		if now.goroutines <= before.goroutines+20 && !(now.files > before.files+20) { // NaN if the system does not count files
+		// NaN if the system does not count files
+		if now.goroutines <= before.goroutines+20 && !(now.files > before.files+20) {
 			return "", nil
 		}
 	}

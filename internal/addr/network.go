@@ -5,7 +5,7 @@ import "net/netip"
 // Normalize returns an IP address without a zone, and an IPv4-mapped address as IPv4.
 func Normalize(addr netip.Addr) netip.Addr {
 	if addr.Is4() {
-		return addr // fast path for most addresses
+		return addr // This is a fast path for most addresses.
 	}
 	return addr.Unmap().WithZone("")
 }

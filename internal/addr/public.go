@@ -29,9 +29,9 @@ func MayBeFromInternet(addr netip.Addr) bool {
 // reservedBlock is a block of reserved addresses.
 type reservedBlock struct {
 	netip.Prefix
-	isSource bool // requests may come from the block
+	isSource bool // isSource is true if requests may come from the block.
 
-	prefixBits, prefixMask uint64 // the prefix as numbers, see highBits
+	prefixBits, prefixMask uint64 // These are the prefix as numbers. See highBits.
 }
 
 func newReservedBlock(prefix string, sends bool) reservedBlock {
@@ -103,37 +103,38 @@ const isSource = true
 // have no public web servers.
 // https://www.iana.org/assignments/iana-ipv4-special-registry/
 var registered4 = []reservedBlock{
-	newReservedBlock("0.0.0.0/8", !isSource),      // this host, this network
-	newReservedBlock("10.0.0.0/8", !isSource),     // private
-	newReservedBlock("100.64.0.0/10", !isSource),  // carrier-grade NAT, metadata of Alibaba Cloud
-	newReservedBlock("127.0.0.0/8", !isSource),    // loopback
-	newReservedBlock("169.254.0.0/16", !isSource), // link-local, metadata of most clouds
-	newReservedBlock("172.16.0.0/12", !isSource),  // private
-	newReservedBlock("192.0.0.0/24", !isSource),   // protocol assignments, metadata of Oracle Cloud
-	newReservedBlock("192.0.2.0/24", isSource),    // documentation
-	newReservedBlock("192.31.196.0/24", isSource), // AS112, which many networks serve internally
-	newReservedBlock("192.52.193.0/24", isSource), // AMT relays
-	newReservedBlock("192.88.99.0/24", isSource),  // 6to4 relays
-	newReservedBlock("192.168.0.0/16", !isSource), // private
-	newReservedBlock("192.175.48.0/24", isSource), // AS112
-	newReservedBlock("198.18.0.0/15", !isSource),  // benchmarking
-	newReservedBlock("198.51.100.0/24", isSource), // documentation
-	newReservedBlock("203.0.113.0/24", isSource),  // documentation
-	newReservedBlock("224.0.0.0/4", !isSource),    // multicast
-	newReservedBlock("240.0.0.0/4", !isSource),    // reserved, broadcast
+	newReservedBlock("0.0.0.0/8", !isSource),  // This is for this host and this network.
+	newReservedBlock("10.0.0.0/8", !isSource), // This is a private network.
+	// This is for carrier-grade NAT, and for metadata of Alibaba Cloud.
+	newReservedBlock("100.64.0.0/10", !isSource),
+	newReservedBlock("127.0.0.0/8", !isSource),    // This is loopback.
+	newReservedBlock("169.254.0.0/16", !isSource), // This is link-local, and metadata of most clouds.
+	newReservedBlock("172.16.0.0/12", !isSource),  // This is a private network.
+	newReservedBlock("192.0.0.0/24", !isSource),   // These are protocol assignments, and metadata of Oracle Cloud.
+	newReservedBlock("192.0.2.0/24", isSource),    // This is for documentation.
+	newReservedBlock("192.31.196.0/24", isSource), // This is AS112, which many networks serve internally.
+	newReservedBlock("192.52.193.0/24", isSource), // These are AMT relays.
+	newReservedBlock("192.88.99.0/24", isSource),  // These are 6to4 relays.
+	newReservedBlock("192.168.0.0/16", !isSource), // This is a private network.
+	newReservedBlock("192.175.48.0/24", isSource), // This is AS112.
+	newReservedBlock("198.18.0.0/15", !isSource),  // This is for benchmarking.
+	newReservedBlock("198.51.100.0/24", isSource), // This is for documentation.
+	newReservedBlock("203.0.113.0/24", isSource),  // This is for documentation.
+	newReservedBlock("224.0.0.0/4", !isSource),    // This is multicast.
+	newReservedBlock("240.0.0.0/4", !isSource),    // This is reserved, and broadcast.
 }
 
 // registered6 is the same for IPv6. The first matching block applies.
 // https://www.iana.org/assignments/iana-ipv6-special-registry/
 var registered6 = []reservedBlock{
-	newReservedBlock("2001:2::/48", !isSource),      // benchmarking (RFC 5180)
-	newReservedBlock("2001:10::/28", !isSource),     // ORCHID (RFC 4843)
-	newReservedBlock("2001:20::/28", !isSource),     // ORCHIDv2 (RFC 7343)
-	newReservedBlock("2001::/23", isSource),         // protocol assignments: Teredo, relays, others
-	newReservedBlock("2001:db8::/32", isSource),     // documentation
-	newReservedBlock("2002::/16", isSource),         // 6to4, which embeds IPv4 addresses
-	newReservedBlock("2620:4f:8000::/48", isSource), // AS112
-	newReservedBlock("3fff::/20", isSource),         // documentation
+	newReservedBlock("2001:2::/48", !isSource),      // This is for benchmarking (RFC 5180).
+	newReservedBlock("2001:10::/28", !isSource),     // This is ORCHID (RFC 4843).
+	newReservedBlock("2001:20::/28", !isSource),     // This is ORCHIDv2 (RFC 7343).
+	newReservedBlock("2001::/23", isSource),         // These are protocol assignments: Teredo, relays and others.
+	newReservedBlock("2001:db8::/32", isSource),     // This is for documentation.
+	newReservedBlock("2002::/16", isSource),         // This is 6to4, which embeds IPv4 addresses.
+	newReservedBlock("2620:4f:8000::/48", isSource), // This is AS112.
+	newReservedBlock("3fff::/20", isSource),         // This is for documentation.
 }
 
 // platforms4 and platforms6 list addresses that look public, but that clouds use for metadata,
@@ -142,20 +143,20 @@ var registered6 = []reservedBlock{
 // fd00:ec2::254 and fd20:ce::254.
 var (
 	platforms4 = []reservedBlock{
-		// Azure: agent, DNS, DHCP, health probes and the state of the machine.
+		// Azure uses it for the agent, DNS, DHCP, health probes and the state of the machine.
 		// https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
 		newReservedBlock("168.63.129.16/32", !isSource),
-		// Google Cloud: restricted.googleapis.com and private.googleapis.com.
+		// Google Cloud uses these for restricted.googleapis.com and private.googleapis.com.
 		// https://cloud.google.com/vpc/docs/configure-private-google-access
 		newReservedBlock("199.36.153.4/30", !isSource),
 		newReservedBlock("199.36.153.8/30", !isSource),
-		// IBM Cloud: services of the infrastructure, and service endpoints.
+		// IBM Cloud uses these for services of the infrastructure, and for service endpoints.
 		// https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
 		newReservedBlock("161.26.0.0/16", !isSource),
 		newReservedBlock("166.8.0.0/14", !isSource),
 	}
 	platforms6 = []reservedBlock{
-		// Google Cloud, the same as above.
+		// Google Cloud uses these for the same as above.
 		newReservedBlock("2600:2d00:2:1000::/56", !isSource),
 		newReservedBlock("2600:2d00:2:2000::/56", !isSource),
 	}

@@ -64,12 +64,15 @@ type RunningConfig interface {
 
 // Guard describes a running robots_guard.
 type Guard struct {
-	Site        string // the hosts; "" for any host
-	Ambiguous   bool   // whether other guards, with matchers, have the same hosts; this guard is the first
-	HTTPSTarget string // the https authority to which Caddy redirects requests before the guard, or ""
+	Site string // Site has the hosts. "" means any host.
+	// Ambiguous is true if other guards, with matchers, have the same hosts. This guard is the first
+	// of them.
+	Ambiguous bool
+	// HTTPSTarget is the https authority to which Caddy redirects requests before the guard, or "".
+	HTTPSTarget string
 	Registry    *uaident.Registry
 	Settings    judge.Settings
-	Rate        *rate.Settings // nil if the guard does not measure request rates
+	Rate        *rate.Settings // Rate is nil if the guard does not measure request rates.
 	Fallback    policy.Fallback
 	// Key identifies the robots.txt of the guard. Its Site and ForwardedHost may be missing.
 	Key policy.Key

@@ -37,7 +37,7 @@ type NotifyTest struct {
 // AlertNote is the optional body of a request that acknowledges an alert.
 type AlertNote struct {
 	Note string `json:"note,omitempty"`
-	User string `json:"by,omitempty"` // name of the person who acknowledges the alert
+	User string `json:"by,omitempty"` // User is the name of the person who acknowledges the alert.
 }
 
 // listAlerts returns the alerts of the running configuration. Without a robots_guard the list is

@@ -40,7 +40,7 @@ func findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 		case key.Host == authority:
 			rank = 2
 		case port == "" && own == host, key.Host == normal[key.IsHTTPS]:
-			rank = 1 // the authorities differ in the port or in the spelling of the host
+			rank = 1 // The authorities differ in the port or in the spelling of the host.
 		}
 		if rank > best {
 			found, best = e.Entry, rank

@@ -32,31 +32,33 @@ func ActionVerbs() []string { return []string{"confirm", "promote", "stop", "rol
 
 // Action is the body of a request to apply an action, such as confirm, to a change.
 type Action struct {
-	Site   string `json:"site,omitempty"`
-	ID     string `json:"id,omitempty"` // the ID of the change; by default the pending change, or the previous one for a rollback
+	Site string `json:"site,omitempty"`
+	// ID is the ID of the change. The default is the pending change, or the previous one for a
+	// rollback.
+	ID     string `json:"id,omitempty"`
 	User   string `json:"who"`
-	Reason string `json:"why,omitempty"` // only required for the action confirm
+	Reason string `json:"why,omitempty"` // Reason is required only for the action confirm.
 	Ticket string `json:"ticket,omitempty"`
 }
 
 // ActionResult is the response to an [Action].
 type ActionResult struct {
 	Site  string        `json:"site"`
-	State publish.State `json:"state"` // the new state of the change
+	State publish.State `json:"state"` // State is the new state of the change.
 	ManagedState
 }
 
 // ManagedState has the published and the pending change of a robots_txt handler.
 type ManagedState struct {
-	Published *publish.Change `json:"published"` // null if no change was ever published
-	Pending   *publish.Change `json:"pending"`   // null if no change is waiting or on trial
+	Published *publish.Change `json:"published"` // Published is null if no change was ever published.
+	Pending   *publish.Change `json:"pending"`   // Pending is null if no change is waiting or on trial.
 }
 
 // ManagedSite is a robots_txt handler with its published and its pending change.
 type ManagedSite struct {
 	Site            string   `json:"site"`
-	Hosts           []string `json:"hosts"` // empty for any host
-	HistoryReadable bool     `json:"known"` // false if the history is unreadable
+	Hosts           []string `json:"hosts"` // Hosts is empty if the site is for any host.
+	HistoryReadable bool     `json:"known"` // HistoryReadable is false if the history is unreadable.
 	ManagedState
 }
 
@@ -68,7 +70,7 @@ type ManagedSites struct {
 // ManagedHistory is a robots_txt handler with all its changes.
 type ManagedHistory struct {
 	ManagedSite
-	History []publish.Change `json:"history"` // the latest first
+	History []publish.Change `json:"history"` // The latest change is the first.
 }
 
 // ManagedDiff is the difference between the files of two changes.

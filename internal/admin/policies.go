@@ -34,24 +34,27 @@ type PolicyList struct {
 
 // PolicySummary describes the cached robots.txt of a site.
 type PolicySummary struct {
-	Authority    string     `json:"authority"`
-	Server       string     `json:"server,omitempty"` // where the server listens, if another server has the same host
-	Source       string     `json:"source"`           // kind of the source: server, url or file
-	Segment      string     `json:"segment"`          // cache segment: named or invented
-	Status       int        `json:"status"`           // the status of the last good response; 0 without one
+	Authority string `json:"authority"`
+	// Server is the address at which the server listens, if another server has the same host.
+	Server  string `json:"server,omitempty"`
+	Source  string `json:"source"`  // Source is the kind of the source: server, url or file.
+	Segment string `json:"segment"` // Segment is the cache segment: named or invented.
+	// Status is the status of the last good response, or 0 without one.
+	Status       int        `json:"status"`
 	LastOutcome  string     `json:"last_meaning,omitempty"`
 	LastError    string     `json:"last_error,omitempty"`
 	FailureCount int        `json:"failures"`
 	FailingSince *time.Time `json:"failing_since,omitempty"`
-	Version      string     `json:"version,omitempty"` // SHA-256 of the version
+	Version      string     `json:"version,omitempty"` // Version is the SHA-256 of the version.
 	FirstFetched *time.Time `json:"first_read,omitempty"`
 	LastFetched  *time.Time `json:"last_read,omitempty"`
 	AgeSeconds   float64    `json:"age_seconds"`
 	NextRefresh  *time.Time `json:"next_refresh,omitempty"`
-	Expires      *time.Time `json:"expires,omitempty"` // when the version expires, unless the robots.txt is unreachable
+	// Expires is the time at which the version expires, unless the robots.txt is unreachable.
+	Expires      *time.Time `json:"expires,omitempty"`
 	RuleCount    int        `json:"rules"`
 	FindingCount int        `json:"findings"`
-	VersionCount int        `json:"versions"` // number of stored versions, with the current one
+	VersionCount int        `json:"versions"` // VersionCount is the number of stored versions, with the current one.
 	// TakesEffect is the time from which only the current version applies. Before this time a
 	// crawler may obey an earlier version. It is absent if only the current version applies.
 	TakesEffect *time.Time `json:"takes_effect,omitempty"`
@@ -66,10 +69,11 @@ type PolicySummary struct {
 // PolicyReport is the response to a request for the robots.txt of one site.
 type PolicyReport struct {
 	PolicySummary
-	FindingList      []lint.Finding  `json:"finding_list"`
-	UnlistedFindings int             `json:"unreported"` // findings beyond those in the list
+	FindingList []lint.Finding `json:"finding_list"`
+	// UnlistedFindings is the number of findings beyond those in the list.
+	UnlistedFindings int             `json:"unreported"`
 	VersionList      []PolicyVersion `json:"version_list"`
-	Refresh          *PolicyRefresh  `json:"refresh,omitempty"` // only in the response to a refresh
+	Refresh          *PolicyRefresh  `json:"refresh,omitempty"` // Refresh is set only in the response to a refresh.
 }
 
 // PolicyVersion is a stored version of a site's robots.txt.
@@ -83,7 +87,7 @@ type PolicyVersion struct {
 	GraceUntil   *time.Time `json:"until,omitempty"`
 }
 
-// Bounds of a page of policies.
+// These are bounds of a page of policies.
 const (
 	defaultPage = 100
 	maxPage     = 1000

@@ -23,12 +23,12 @@ type PolicyRefresh struct {
 // Outcome is the outcome of fetching a robots.txt on request.
 type Outcome string
 
-// Outcomes of a refresh.
+// These are the outcomes of a refresh.
 const (
-	Changed   Outcome = "changed"   // a new version, or the first one
-	Unchanged Outcome = "unchanged" // the fetched file equals the cached version
-	Failed    Outcome = "failed"    // the fetch failed; the previous state still applies
-	Waiting   Outcome = "waiting"   // the fetch needs a request of a client
+	Changed   Outcome = "changed"   // Changed means that a new version was fetched, or the first one.
+	Unchanged Outcome = "unchanged" // Unchanged means that the fetched file equals the cached version.
+	Failed    Outcome = "failed"    // Failed means that the fetch failed. The previous state still applies.
+	Waiting   Outcome = "waiting"   // Waiting means that the fetch needs a request of a client.
 )
 
 // httpStatus returns the HTTP status for a response with this report: 202 if the fetch waits for a
@@ -48,7 +48,7 @@ func refreshPolicy(ctx context.Context, running RunningConfig, e *policy.Entry) 
 	outcome := refreshOutcome(before, after)
 	if err != nil {
 		e.MakeDue()
-		after = e.State() // the response contains the error of the state
+		after = e.State() // The response contains the error of the state.
 		outcome.Outcome, outcome.Reason = Waiting, err.Error()
 	}
 	answer := newPolicyReport(running, e, after, time.Now())

@@ -12,7 +12,7 @@ const RegistryPath = "/robots_guard/registry"
 
 // RegistryReport is the response to a request for the state of the crawler registry.
 type RegistryReport struct {
-	Registry *report.RegistryStatus `json:"registry"` // null if the configuration names none
+	Registry *report.RegistryStatus `json:"registry"` // Registry is null if the configuration names none.
 }
 
 // Proposals are the names of unregistered clients that the registry could contain: robots first,

@@ -62,7 +62,7 @@ type reportFunc func(*report.Source, reportQuery) (any, error)
 type reportQuery struct {
 	report.Filter
 	after, limit int
-	path         string // request path after the prefix of the endpoint
+	path         string // path is the request path after the prefix of the endpoint.
 }
 
 // serveReport returns a function that responds with a report.

@@ -14,7 +14,7 @@ import (
 const (
 	maxIDBytes          = 60
 	maxNoteBytes        = 500
-	maxUserBytes        = 200 // maximum length of a user name in bytes
+	maxUserBytes        = 200 // maxUserBytes is the maximum length of a user name in bytes.
 	maxAcknowledgements = 500
 	// acknowledgementRetention is the time after LastOpen for which the acknowledgement of an ended
 	// alert stays valid.
@@ -29,7 +29,7 @@ var ErrUnknown = errors.New("no such alert is open")
 // acknowledgementStore has the acknowledgements of alerts, by ID of the alert.
 type acknowledgementStore struct {
 	byID     map[string]storedAcknowledgement
-	revision uint64 // number of changes on this instance
+	revision uint64 // revision is the number of changes on this instance.
 }
 
 // storedAcknowledgement is an acknowledgement with the data that instances exchange through the
@@ -106,7 +106,7 @@ func (m *Manager) setAcknowledgement(ack storedAcknowledgement) (Alert, error) {
 	}
 	ack.At, ack.LastOpen = now, now
 	if known := m.acknowledgements.byID[ack.ID]; !now.After(known.At) {
-		ack.At = known.At.Add(time.Nanosecond) // the resolution of the clock is too coarse
+		ack.At = known.At.Add(time.Nanosecond) // The resolution of the clock is too coarse.
 	}
 	ack.truncate()
 	if !m.acknowledgements.record(ack) {
@@ -169,12 +169,12 @@ func (m *Manager) Import(data []byte) error {
 	now := m.now().UTC()
 	for _, stored := range d.Acknowledged {
 		if stored.At.After(now) {
-			stored.At = now // bounds times of a wrong clock
+			stored.At = now // This limits times from a wrong clock.
 		}
 		if stored.LastOpen.IsZero() || stored.LastOpen.After(now) {
 			stored.LastOpen = now
 		}
-		if now.Sub(stored.LastOpen) < acknowledgementRetention { // else its writer has not yet removed it
+		if now.Sub(stored.LastOpen) < acknowledgementRetention { // Its writer has not removed an older one yet.
 			stored.truncate()
 			m.acknowledgements.record(stored)
 		}

@@ -17,12 +17,13 @@ type Alert struct {
 	ID       string   `json:"id"`
 	Kind     Kind     `json:"kind"`
 	Severity Severity `json:"severity"`
-	Site     string   `json:"site,omitempty"`    // absent if the server is the subject
-	Crawler  string   `json:"crawler,omitempty"` // product token; empty if the alert concerns no crawler
+	Site     string   `json:"site,omitempty"` // Site is absent if the alert is about the server.
+	// Crawler is a product token. It is empty if the alert is about no crawler.
+	Crawler string `json:"crawler,omitempty"`
 	// Since is the time at which the problem began. Until is the time at which it ended, if it did.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"`
-	Title string    `json:"title"` // one line of text
+	Title string    `json:"title"` // Title is one line of text.
 	// Detail describes the facts in a sentence or two.
 	Detail string `json:"detail"`
 	// Remedy says in a sentence what to do. RemedySnippet contains lines to copy into a Caddyfile,
@@ -37,30 +38,31 @@ type Alert struct {
 // Kind is the kind of problem that an alert is about.
 type Kind string
 
-// The kinds of alerts.
+// These are the kinds of alerts.
 const (
-	NotProtecting        Kind = "not_protecting"    // the guard is in enforce, but the robots.txt disallows nothing
-	SearchBlocked        Kind = "search_blocked"    // a rule for other crawlers blocks a search engine
-	RobotsGone           Kind = "robots_gone"       // a robots.txt with rules has disappeared
-	RobotsShutsOutSearch Kind = "robots_closes"     // a new robots.txt shuts out search engines
-	RobotsChanged        Kind = "robots_changed"    // a new version of the robots.txt
-	Unreachable          Kind = "unreachable"       // the robots.txt cannot be fetched
-	ChangeDelayed        Kind = "waiting"           // the change guard holds back a change of the robots.txt
-	BaseFailing          Kind = "base_failing"      // the base of a managed robots.txt cannot be read
-	ManagedFileRefused   Kind = "text_refused"      // the composed robots.txt is not served
-	ChangeUnconfirmed    Kind = "change_waiting"    // a change of a robots_txt waits for confirmation
-	ChangeStopped        Kind = "change_stopped"    // the trial of a change has rejected it
-	PagesRefused         Kind = "pages_refused"     // a crawler is refused pages that the robots.txt allows
-	PagesFail            Kind = "pages_fail"        // a search engine gets error responses
-	RobotsFails          Kind = "robots_fails"      // a crawler does not get the robots.txt
-	RobotsWithheld       Kind = "robots_withheld"   // a crawler gets something else instead of the robots.txt
-	StorageFailing       Kind = "storage_failing"   // the storage returns errors
-	ListsStale           Kind = "lists_stale"       // lists of crawlers' addresses are old
-	RegistryFails        Kind = "registry_failing"  // the registry file or URL cannot be read
-	UnknownCrawler       Kind = "unknown_crawler"   // a robot with many requests is in no registry
-	CrawlerWave          Kind = "crawler_wave"      // a robot in no registry comes from many networks at once
-	NewCrawler           Kind = "new_crawler"       // a new crawler with many requests
-	ReadyForEnforce      Kind = "ready_for_enforce" // enforce would block no client by mistake
+	// The guard is in the mode enforce, but the robots.txt disallows nothing.
+	NotProtecting        Kind = "not_protecting"
+	SearchBlocked        Kind = "search_blocked"    // A rule for other crawlers blocks a search engine.
+	RobotsGone           Kind = "robots_gone"       // A robots.txt with rules has disappeared.
+	RobotsShutsOutSearch Kind = "robots_closes"     // A new robots.txt shuts out search engines.
+	RobotsChanged        Kind = "robots_changed"    // The robots.txt has a new version.
+	Unreachable          Kind = "unreachable"       // The robots.txt cannot be fetched.
+	ChangeDelayed        Kind = "waiting"           // The change guard holds back a change of the robots.txt.
+	BaseFailing          Kind = "base_failing"      // The base of a managed robots.txt cannot be read.
+	ManagedFileRefused   Kind = "text_refused"      // The composed robots.txt is not served.
+	ChangeUnconfirmed    Kind = "change_waiting"    // A change of a robots_txt waits for confirmation.
+	ChangeStopped        Kind = "change_stopped"    // The trial of a change has rejected it.
+	PagesRefused         Kind = "pages_refused"     // A crawler is refused pages that the robots.txt allows.
+	PagesFail            Kind = "pages_fail"        // A search engine gets error responses.
+	RobotsFails          Kind = "robots_fails"      // A crawler does not get the robots.txt.
+	RobotsWithheld       Kind = "robots_withheld"   // A crawler gets something else instead of the robots.txt.
+	StorageFailing       Kind = "storage_failing"   // The storage returns errors.
+	ListsStale           Kind = "lists_stale"       // Lists of crawlers' addresses are old.
+	RegistryFails        Kind = "registry_failing"  // The registry file or URL cannot be read.
+	UnknownCrawler       Kind = "unknown_crawler"   // A robot with many requests is in no registry.
+	CrawlerWave          Kind = "crawler_wave"      // A robot in no registry comes from many networks at once.
+	NewCrawler           Kind = "new_crawler"       // A new crawler sends many requests.
+	ReadyForEnforce      Kind = "ready_for_enforce" // The mode enforce would block no client by mistake.
 )
 
 // minDurations are the times for which a problem of a kind must last before it is listed.
@@ -72,11 +74,11 @@ var minDurations = map[Kind]time.Duration{
 // Severity is how urgent an alert is.
 type Severity string
 
-// The severities of alerts.
+// These are the severities of alerts.
 const (
-	Critical Severity = "critical" // requires action now
-	Warning  Severity = "warning"  // requires action today
-	Info     Severity = "info"     // requires no action
+	Critical Severity = "critical" // The alert requires action now.
+	Warning  Severity = "warning"  // The alert requires action today.
+	Info     Severity = "info"     // The alert requires no action.
 )
 
 // Severities returns all severities, the most severe first.
@@ -93,17 +95,17 @@ func (s Severity) AtLeast(least Severity) bool { return s.Compare(least) <= 0 }
 // State says whether an alert is open, acknowledged by the owner, or over.
 type State string
 
-// The states of an alert.
+// These are the states of an alert.
 const (
 	Open         State = "open"
-	Acknowledged State = "acknowledged" // still true, and known to the owner
-	Over         State = "over"         // the cause has ended
+	Acknowledged State = "acknowledged" // The problem still exists, and the owner knows of it.
+	Over         State = "over"         // The cause has ended.
 )
 
 // Acknowledgement is the owner's confirmation of having seen an alert.
 type Acknowledgement struct {
 	At   time.Time `json:"at"`
-	User string    `json:"by,omitempty"` // user name at the dashboard, if it requires a login
+	User string    `json:"by,omitempty"` // User is the user name at the dashboard, if it requires a login.
 	Note string    `json:"note,omitempty"`
 }
 

@@ -18,15 +18,15 @@ import (
 const MaxBlocks = 256
 
 const (
-	maxPath = 200 // maximum length of an example path in bytes
+	maxPath = 200 // maxPath is the maximum length of an example path in bytes.
 
 	// A verified search engine causes an alert at once. An unverified one must be blocked for
 	// minUnverifiedTime, with gaps of at most maxUnverifiedGap.
 	minUnverifiedTime = 15 * time.Minute
 	maxUnverifiedGap  = 10 * time.Minute
 
-	// Times for which an alert stays open after the last block, and after a reload. The new
-	// configuration can let the search engine pass.
+	// These are the times for which an alert stays open after the last block, and after a reload. The
+	// new configuration can let the search engine pass.
 	verifiedAlertDuration   = 24 * time.Hour
 	unverifiedAlertDuration = time.Hour
 	reloadAlertDuration     = time.Hour
@@ -38,16 +38,16 @@ const (
 // BlockedSearchEngine is a search engine that a rule for other crawlers blocks at a site. See
 // [judge.Result.BlocksSearch].
 type BlockedSearchEngine struct {
-	Site     string       // label of the site
-	Crawler  string       // product token, or judge.OtherName
-	Identity verify.State // identity: verified, claimed or unknown
+	Site     string       // Site is the label of the site.
+	Crawler  string       // Crawler is a product token, or judge.OtherName.
+	Identity verify.State // Identity is verified, claimed or unknown.
 }
 
 // SearchBlock is a blocked request of a search engine, with the rule.
 type SearchBlock struct {
 	BlockedSearchEngine
-	Rule  string // the rule as a line of robots.txt
-	Group string // the user-agent line of its group
+	Rule  string // Rule is the rule as a line of robots.txt.
+	Group string // Group is the user-agent line of the rule's group.
 	Line  int
 	Path  string
 }
@@ -66,7 +66,7 @@ type blockKey struct {
 
 type blockRecord struct {
 	SearchBlock
-	firstBlock time.Time // first block of the period without gaps, or of the alert
+	firstBlock time.Time // firstBlock is the first block of the period without gaps, or of the alert.
 	lastBlock  time.Time
 }
 
@@ -140,8 +140,9 @@ func (b *searchBlockRecorder) currentAlerts(live map[string]report.SiteState, la
 		state := live[rec.Site].State
 		switch {
 		case rec.lastBlock.Before(lastLoad.Add(reloadDuration)) && now.Sub(lastLoad) >= reloadAlertDuration:
-		case state != nil && state.Current != nil && state.Current.FirstFetched.After(rec.lastBlock): // another version is in force
-		case state != nil && alwaysDisallowedAll(state): // on a staging site all crawlers are disallowed on purpose
+		case state != nil && state.Current != nil && state.Current.FirstFetched.After(rec.lastBlock):
+			// Another version is in force.
+		case state != nil && alwaysDisallowedAll(state): // On a staging site, all crawlers are disallowed on purpose.
 		case rec.causesAlert(now):
 			found = append(found, rec.newAlert())
 		}
@@ -150,7 +151,7 @@ func (b *searchBlockRecorder) currentAlerts(live map[string]report.SiteState, la
 	return found
 }
 
-// alertDuration returns how long an alert stays open after the last block.
+// alertDuration returns the time for which an alert stays open after the last block.
 func (x *blockRecord) alertDuration() time.Duration {
 	if x.Identity == verify.Verified {
 		return verifiedAlertDuration

@@ -19,10 +19,12 @@ const (
 	newCrawlerPeriod      = 7 * 24 * time.Hour
 	minCountingTime       = 24 * time.Hour
 	minNewCrawlerRequests = 1000
-	maxNewCrawlers        = 20 // maximum number of alerts, most requests first
+	// maxNewCrawlers is the maximum number of alerts. Crawlers with the most requests come first.
+	maxNewCrawlers = 20
 
-	minMonitorTime = 7 * 24 * time.Hour // minimum time in monitor mode before the advice to enforce
-	maxReadySites  = 50                 // maximum number of sites named in the advice
+	// minMonitorTime is the minimum time in the mode monitor before the advice to enforce.
+	minMonitorTime = 7 * 24 * time.Hour
+	maxReadySites  = 50 // maxReadySites is the maximum number of sites that the advice names.
 )
 
 // ledgerAlerts returns the alerts that depend on the counts of the ledger.
@@ -34,8 +36,8 @@ func ledgerAlerts(source *report.Source, now time.Time) []Alert {
 type crawlerStats struct {
 	name      string
 	firstSeen time.Time
-	requests  uint64 // requests in the last 24 hours
-	isNamed   bool   // whether a robots.txt names the crawler
+	requests  uint64 // requests is the number of requests in the last 24 hours.
+	isNamed   bool   // isNamed is true if a robots.txt names the crawler.
 }
 
 // newCrawlerAlerts returns alerts about crawlers that first came in the last week and send many

@@ -21,7 +21,7 @@ func managedAlerts(texts report.ManagedFiles, now time.Time) (found []Alert) {
 	if texts == nil {
 		return nil
 	}
-	files := make(map[string]bool) // one file can be the base of many hosts
+	files := make(map[string]bool) // One file can be the base of many hosts.
 	for _, s := range texts.Sites(now) {
 		if s.Base.Failure != "" && !files[s.Base.File] {
 			files[s.Base.File] = s.Base.File != ""

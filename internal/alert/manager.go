@@ -13,15 +13,17 @@ import (
 )
 
 const (
-	updateInterval     = time.Minute      // between two updates by the clock
-	minUpdateInterval  = time.Second      // between two updates by a caller of List
-	ledgerReadInterval = 10 * time.Minute // between two reads of the ledger, which is large
+	updateInterval    = time.Minute // updateInterval is the time between two updates by the clock.
+	minUpdateInterval = time.Second // minUpdateInterval is the time between two updates by a caller of List.
+	// ledgerReadInterval is the time between two reads of the ledger, which is large.
+	ledgerReadInterval = 10 * time.Minute
 
-	// Limits of a list. More alerts that are open or acknowledged come only from the sites
-	// of the configuration: the numbers of alerts that clients can cause have limits below.
+	// These are limits of a list. More alerts that are open or acknowledged come only from the sites
+	// of the configuration, because the numbers of alerts that clients can cause have limits of their
+	// own.
 	maxAlerts      = 500
 	maxEndedAlerts = 50
-	endedRetention = 24 * time.Hour // time for which an ended alert is listed
+	endedRetention = 24 * time.Hour // endedRetention is the time for which an ended alert is listed.
 )
 
 // StateSource provides the state that a [Manager] examines. All methods must be safe for concurrent
@@ -43,7 +45,7 @@ type StateSource interface {
 	Proposals() []report.RegistryProposal
 	// WithheldResponses returns the crawlers that get another response in place of the robots.txt.
 	WithheldResponses(now time.Time) []responseaudit.WithheldFinding
-	// StorageFailure returns the error of the storage, and since when the storage fails. Both are
+	// StorageFailure returns the error of the storage, and the time since which it fails. Both are
 	// zero if the storage works, or without a storage.
 	StorageFailure() (since time.Time, err error)
 	// HasStorage reports whether the configuration has a storage, so that the state survives a
@@ -61,13 +63,13 @@ type Manager struct {
 
 	mu               sync.Mutex
 	lastUpdate       time.Time
-	ledgerLoads      map[*time.Time]bool // load times of the running configurations
+	ledgerLoads      map[*time.Time]bool // These are the load times of the running configurations.
 	lastLedgerUpdate time.Time
-	ledgerAlerts     []Alert          // alerts that follow from the ledger
-	alerts           map[string]Alert // by ID; open or over, without acknowledgements
+	ledgerAlerts     []Alert          // These alerts follow from the ledger.
+	alerts           map[string]Alert // The key is the ID. The alerts are open or over, and have no acknowledgements.
 	acknowledgements acknowledgementStore
-	latest           []Alert       // all alerts at the last update
-	updated          chan struct{} // closed by the next update
+	latest           []Alert       // latest are all alerts at the last update.
+	updated          chan struct{} // updated is closed by the next update.
 }
 
 // NewManager returns a Manager without alerts. now returns the current time.
@@ -91,7 +93,7 @@ func (m *Manager) Watch(ctx context.Context) {
 			case <-ticker.C:
 			case <-ctx.Done():
 				m.mu.Lock()
-				delete(m.ledgerLoads, &loaded) // a failed reload does not count
+				delete(m.ledgerLoads, &loaded) // A failed reload does not count.
 				m.mu.Unlock()
 				return
 			}

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	maxListAge = 72 * time.Hour // without a look at a list
+	maxListAge = 72 * time.Hour // maxListAge is the time without a successful check of a list.
 	// minUnregisteredRequests is the minimum number of requests of an unregistered robot for an
 	// alert.
 	minUnregisteredRequests = 1000
-	maxUnregistered         = 3 // alerts of unregistered robots without a wave
+	maxUnregistered         = 3 // This is the maximum number of alerts about unregistered robots without a wave.
 	maxWaves                = 20
 	waveAlertDuration       = 24 * time.Hour
 )
@@ -68,7 +68,7 @@ func outdatedListAlert(list verify.ListStatus, now time.Time) Alert {
 	if list.Prefixes > 0 {
 		a.Detail = fmt.Sprintf("%s was last read at %s.", text.Printable(list.Source), formatTime(list.CheckedAt, now))
 	}
-	if list.NextFetch.IsZero() { // the source is a file, not a URL
+	if list.NextFetch.IsZero() { // The source is a file, not a URL.
 		a.RemedySnippet, a.Remedy = "", "Check whether the file exists and the server can read it."
 	}
 	if list.Err != nil {

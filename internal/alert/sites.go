@@ -16,7 +16,7 @@ import (
 
 const (
 	minUnreachableTime = 15 * time.Minute
-	// Times for which a change, and a harmful change, is an alert.
+	// These are the times for which a change, and a harmful change, is an alert.
 	changeAlertDuration        = 24 * time.Hour
 	harmfulChangeAlertDuration = 7 * 24 * time.Hour
 )
@@ -24,9 +24,9 @@ const (
 // siteRobots is a robots.txt with the sites that share it. Its methods find the alerts about it.
 type siteRobots struct {
 	report.SiteState
-	name         string // the first of them, in enforce if possible
-	title        string // the names of all sites in short form
-	alertSubject string // part of the alert IDs
+	name         string // name is the name of the first site, in enforce if possible.
+	title        string // title has the names of all sites in short form.
+	alertSubject string // alertSubject is a part of the alert IDs.
 	now          time.Time
 }
 
@@ -34,11 +34,11 @@ type siteRobots struct {
 // name.
 func siteAlerts(live map[string]report.SiteState, now time.Time) (found []Alert) {
 	bySource := make(map[string]*siteRobots)
-	sharing := make(map[string]int) // number of sites by source
+	sharing := make(map[string]int) // This is the number of sites by source.
 	for _, name := range slices.Sorted(maps.Keys(live)) {
 		l, source := live[name], name
 		if l.Mode == "" {
-			continue // no site of the configuration has a guard
+			continue // No site of the configuration has a guard.
 		}
 		if l.Source != "" && l.Source != "server" {
 			source = l.Authority
@@ -105,7 +105,7 @@ func (s *siteRobots) unreachableAlerts() []Alert {
 func (s *siteRobots) rulesGoneAlerts() []Alert {
 	problem := report.FindProtectionProblem(s.State, s.Source)
 	if problem == nil || problem.Cause == report.NoRules {
-		return nil // rules that disallow nothing are the owner's intention
+		return nil // Rules that disallow nothing are the owner's intention.
 	}
 	i := slices.IndexFunc(s.State.Previous, func(v *policy.Version) bool { return v.Robots.Restricts() })
 	if i < 0 {

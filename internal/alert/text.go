@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	maxListedNames = 3   // maximum number of crawlers to name
-	maxErrorBytes  = 300 // maximum length of a quoted error in bytes
+	maxListedNames = 3   // maxListedNames is the maximum number of crawlers to name.
+	maxErrorBytes  = 300 // maxErrorBytes is the maximum length of a quoted error in bytes.
 )
 
 // formatSentence returns words, such as an error, as a sentence with a capital letter and a full
@@ -39,7 +39,7 @@ func formatTime(t, now time.Time) string {
 	return t.Format("15:04 UTC on 2 January")
 }
 
-// joinNames lists the first names, and how many more there are.
+// joinNames lists the first names, and then the number of further names.
 func joinNames(names []string) string {
 	if len(names) > maxListedNames {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListedNames], ", "), len(names)-maxListedNames)

@@ -73,7 +73,7 @@ func (a *adminAPI) serverAddress() (adminAddress, error) {
 	if err != nil {
 		return "", addConfigName(a.config, err)
 	}
-	if isAdminDisabled(config) { // another server may listen at the default address
+	if isAdminDisabled(config) { // Another server may listen at the default address.
 		return "", fmt.Errorf("the admin API is off in %s, so commands cannot reach the server; remove admin off, or use a socket, for example admin unix//run/caddy.sock", a.config)
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress("", config, a.config, a.adapter)
@@ -130,7 +130,7 @@ func (s adminAddress) send(timeout time.Duration, method, uri string, value any)
 		err  error
 	}
 	results := make(chan result, 1)
-	go func() { // ends with the process after a timeout
+	go func() { // After a timeout, this goroutine ends with the process.
 		response, err := caddycmd.AdminAPIRequest(string(s), method, uri, header, bytes.NewReader(request))
 		if err != nil {
 			results <- result{nil, s.explainError(err)}
@@ -177,7 +177,7 @@ func (s adminAddress) explainError(err error) error {
 		return fmt.Errorf("the admin API at %s answers %s: %s", s, status, body)
 	}
 	reason := strings.TrimPrefix(err.Error(), "performing request: ")
-	if _, cause, ok := strings.Cut(reason, `": `); ok { // the cause without the method and the URL
+	if _, cause, ok := strings.Cut(reason, `": `); ok { // This is the cause without the method and the URL.
 		reason = cause
 	}
 	switch {

@@ -98,7 +98,7 @@ type auditRunner struct {
 	sites               []string
 	since, until        string
 	rate, paths         bool
-	judgeByHost         bool // judge each host by the settings of its site
+	judgeByHost         bool // judgeByHost is true if each host is judged by the settings of its site.
 
 	xarf, reporter, verifyReportPath string
 }
@@ -180,7 +180,7 @@ func (a *auditRunner) replayOptions(cmd *cobra.Command, logs []string) (replay.O
 func replayLogs(cmd *cobra.Command, o replay.Options) (*replay.Report, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process
+	context.AfterFunc(ctx, stop) // A second Ctrl-C ends the process.
 	hide := showProgress(cmd.ErrOrStderr(), o.Lines)
 	defer hide()
 	return replay.Run(ctx, o)

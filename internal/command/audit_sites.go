@@ -15,7 +15,7 @@ import (
 
 // hostToAudit is a host whose requests are audited, and the configured site for its requests.
 type hostToAudit struct {
-	name string // in lower case; "" or a pattern only if there is one site
+	name string // name is in lower case. It is "" or a pattern only if there is one site.
 	site *Site
 }
 
@@ -149,7 +149,7 @@ func (a *auditRunner) hostsToAudit(sites []Site) (hosts []hostToAudit, notes []s
 func (a *auditRunner) hostsFromFlags(sites []Site) (hosts []hostToAudit, notes []string, err error) {
 	for _, name := range a.sites {
 		if !isURL(name) {
-			name = "any://" + name // matches any scheme and port
+			name = "any://" + name // This matches any scheme and port.
 		}
 		s, several, err := findSite(sites, name)
 		if err != nil {

@@ -82,11 +82,11 @@ func unknownCommandError(cmd *cobra.Command, name string) error {
 	return fmt.Errorf("unknown command %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// Exit statuses of the commands.
+// These are the exit statuses of the commands.
 const (
 	ExitOK       = 0
-	ExitFindings = 1 // the output requires an action
-	ExitFailed   = 2 // wrong usage or input, or no server
+	ExitFindings = 1 // The output requires an action.
+	ExitFailed   = 2 // The usage or the input is wrong, or no server runs.
 )
 
 // ErrFindings makes the process exit with ExitFindings. The command has printed the findings.

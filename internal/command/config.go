@@ -37,22 +37,22 @@ type Config struct {
 
 // ManagedCheck is the result of checking what a robots_txt directive will serve.
 type ManagedCheck struct {
-	Hosts []string `json:"hosts"` // empty for any host
+	Hosts []string `json:"hosts"` // Hosts is empty if the site is for any host.
 	managed.CheckReport
-	HasErrors bool `json:"stopped"` // the gate stops one of the findings
+	HasErrors bool `json:"stopped"` // HasErrors is true if the gate stops one of the findings.
 }
 
 // Site is the configuration of a site with a robots_guard.
 type Site struct {
-	Hosts            []string // empty for any host
-	Listen           []string // listener addresses of the server
-	IsRedirectTarget bool     // automatic HTTPS redirects http requests to this site
-	HasMatchers      bool     // whether the robots_guard has matchers other than hosts
-	Source           string   // the URL or file of the robots.txt; "" for the robots.txt of the site
+	Hosts            []string // Hosts is empty if the site is for any host.
+	Listen           []string // Listen has the listener addresses of the server.
+	IsRedirectTarget bool     // IsRedirectTarget is true if automatic HTTPS redirects http requests to this site.
+	HasMatchers      bool     // HasMatchers is true if the robots_guard has matchers other than hosts.
+	Source           string   // Source is the URL or file of the robots.txt, or "" for the robots.txt of the site.
 	Settings         judge.Settings
-	Err              error // the error if the settings are invalid
+	Err              error // Err is the error if the settings are invalid.
 	Grace            time.Duration
-	Rate             *rate.Settings // nil if the guard does not measure request rates
+	Rate             *rate.Settings // Rate is nil if the guard does not measure request rates.
 }
 
 // hostNames returns the hosts of the site, separated by commas, for messages. It is "" for a site
@@ -74,7 +74,7 @@ type Verification struct {
 	Registry      *uaident.Registry
 	Enabled       bool
 	Signatures    bool
-	SigningAgents map[string]string // maps the URL of a signing agent to its operator
+	SigningAgents map[string]string // The key is the URL of a signing agent, and the value is its operator.
 	Verifier      verify.Config
 }
 
@@ -97,7 +97,7 @@ func findSite(sites []Site, url string) (found *Site, several bool, err error) {
 			continue
 		}
 		named := len(s.Hosts) > 0
-		switch listens := site.ListensOnPortOfURL(s.Listen, url); { // in the order of Caddy's routes
+		switch listens := site.ListensOnPortOfURL(s.Listen, url); { // The sites are in the order of Caddy's routes.
 		case named && listens:
 			fits += 6
 		case listens, named && s.IsRedirectTarget && isRedirected && site.ListensOnPortOfURL(s.Listen, httpsURL):

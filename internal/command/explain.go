@@ -211,8 +211,8 @@ func (x *explainRunner) printVerdicts(cmd *cobra.Command, urls []string, r expla
 // siteForURL is the site with the settings for a requested URL.
 type siteForURL struct {
 	site           explain.Site
-	configuredSite *Site // nil without --config
-	isAmbiguous    bool  // whether the configuration has other guards for the URL
+	configuredSite *Site // configuredSite is nil without --config.
+	isAmbiguous    bool  // isAmbiguous is true if the configuration has other guards for the URL.
 }
 
 // findSiteAndRobots returns the site for a URL and the robots.txt for the verdict. Without --config

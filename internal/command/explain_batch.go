@@ -30,8 +30,8 @@ type batchRequest struct {
 	UserAgent batchAgent      `json:"user_agent"`
 	URL       string          `json:"url"`
 	Method    string          `json:"method"`
-	Host      string          `json:"host"` // only used with --robots
-	Time      batchTime       `json:"time"` // only used with --robots
+	Host      string          `json:"host"` // Host is only used with --robots.
+	Time      batchTime       `json:"time"` // Time is only used with --robots.
 }
 
 // batchAgent is the value of "user_agent". null, as exported from a database, means a client
@@ -73,8 +73,8 @@ func (t *batchTime) UnmarshalJSON(value []byte) (err error) {
 
 // batchJudge judges the requests of explain --batch, and caches the last robots.txt.
 type batchJudge struct {
-	history *replay.RobotsHistory // from --robots; nil without the flag
-	last    struct {              // robots.txt of the last line, since many lines tend to have the same
+	history *replay.RobotsHistory // history is from --robots. It is nil without the flag.
+	last    struct {              // This is the robots.txt of the last line, since many lines tend to have the same.
 		body    []byte
 		robots  *policy.Robots
 		overlay *uaident.Overlay
@@ -100,7 +100,7 @@ func (x *explainRunner) judgeStdin(cmd *cobra.Command) error {
 	number, bad := 0, false
 	err := out.answerLines(cmd.InOrStdin(), func(line []byte) error {
 		if number++; number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some shells write a byte order mark
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // Some shells write a byte order mark.
 		}
 		v := b.judge(line)
 		if v.Error != "" {
@@ -121,7 +121,7 @@ func (b *batchJudge) judge(line []byte) explain.Verdict {
 	unknown := explain.Verdict{ID: json.RawMessage("null"), Allowed: true, Verdict: judge.Unknown.String()}
 	err := json.Unmarshal(line, &request)
 	if err != nil {
-		_ = json.Unmarshal(line, &struct{ ID *json.RawMessage }{&request.ID}) // for the error message
+		_ = json.Unmarshal(line, &struct{ ID *json.RawMessage }{&request.ID}) // This is for the error message.
 	}
 	if request.ID != nil {
 		unknown.ID = request.ID
@@ -136,7 +136,7 @@ func (b *batchJudge) judge(line []byte) explain.Verdict {
 		return unknown
 	}
 	robots, overlay := b.findRobots(&request)
-	if robots == nil { // the directory contains no robots.txt for the host
+	if robots == nil { // The directory contains no robots.txt for the host.
 		return unknown
 	}
 	r := explain.Request{UserAgent: request.UserAgent.text, Token: request.Token, URL: request.URL, Method: request.Method}

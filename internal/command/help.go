@@ -33,7 +33,7 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 	} else if cmd.HasAvailableLocalFlags() {
 		fmt.Fprintf(&b, "Options:\n%s", cmd.LocalFlags().FlagUsagesWrapped(newScreen(w).Width()))
 	}
-	_, _ = io.WriteString(w, b.String()) // long lines are not wrapped, because people copy commands
+	_, _ = io.WriteString(w, b.String()) // Long lines are not wrapped, because people copy commands.
 }
 
 // indent indents each line by two spaces.

@@ -115,12 +115,12 @@ type registryEntry struct {
 	ConfirmedBy   []string `json:"confirming_ranges,omitempty"`
 	WebBotAuth    string   `json:"web_bot_auth,omitempty"`
 	CrawlDelay    string   `json:"crawl_delay"`
-	DelayMax      float64  `json:"crawl_delay_max,omitempty"` // in seconds
+	DelayMax      float64  `json:"crawl_delay_max,omitempty"` // The unit is the second.
 	DelayWildcard bool     `json:"crawl_delay_wildcard,omitempty"`
 	DelaySource   string   `json:"crawl_delay_source,omitempty"`
 	Purposes      []string `json:"purposes,omitempty"`
 	PurposeSource string   `json:"purposes_source,omitempty"`
-	RobotsLag     float64  `json:"robots_lag,omitempty"` // in seconds
+	RobotsLag     float64  `json:"robots_lag,omitempty"` // The unit is the second.
 	LagSource     string   `json:"robots_lag_source,omitempty"`
 	Source        string   `json:"source,omitempty"`
 }

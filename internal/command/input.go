@@ -24,15 +24,15 @@ import (
 
 // robotsFile is a robots.txt that an argument or flag of a command names.
 type robotsFile struct {
-	name string // the argument; - for standard input
-	body []byte // at most policy.MaxSize+1 bytes
-	site string // scheme and host of a URL; "" for a file
+	name string // name is the argument. The argument - means standard input.
+	body []byte // body has at most policy.MaxSize+1 bytes.
+	site string // site is the scheme and host of a URL, or "" for a file.
 	// isMissing means that the server responded that the file does not exist, which restricts
 	// nothing. status is the HTTP status of the response.
 	isMissing bool
 	status    int
-	rules     *policy.Robots // set by [robotsFile.parse]
-	note      string         // that the file restricts nothing, or ""; set by parse
+	rules     *policy.Robots // The method [robotsFile.parse] sets rules.
+	note      string         // note says that the file restricts nothing, or is "". The method parse sets it.
 }
 
 // readInput reads a robots.txt from a file, from a URL, or from standard input for -. A URL without
@@ -84,7 +84,7 @@ func checkURLOrPath(target string) error {
 func (in *robotsFile) parse() error {
 	in.rules = policy.Parse(in.body)
 	findings, _ := in.rules.Findings()
-	other := false // the file has lines that are not lines of a robots.txt
+	other := false // The file has lines that are not lines of a robots.txt.
 	for _, f := range findings {
 		switch f.Code {
 		case policy.HTML:
@@ -116,7 +116,8 @@ func (in *robotsFile) fetch(ctx context.Context, c *Config) error {
 	in.name, in.site = u.String(), u.Scheme+"://"+u.Host
 	ctx, cancel := context.WithTimeout(ctx, 2*c.FetchTimeout)
 	defer cancel()
-	answer := site.NewURLSource(in.name, "", true).Fetch(ctx, nil) // private addresses are allowed, because the user chose the URL
+	// Private addresses are allowed, because the user chose the URL.
+	answer := site.NewURLSource(in.name, "", true).Fetch(ctx, nil)
 	in.status = answer.Status
 	switch answer.AccessResult() {
 	case policy.Successful:

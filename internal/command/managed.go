@@ -136,7 +136,7 @@ func (m *managedRunner) checkConfigured(cmd *cobra.Command) (findings bool, err 
 		if err != nil {
 			return false, err
 		}
-		base = append([]byte{}, in.body...) // not nil, because nil means the configured bases
+		base = append([]byte{}, in.body...) // This is not nil, because nil means the configured bases.
 	}
 	all, err := m.configs.CheckManaged(file, m.adapter, base)
 	if err != nil {

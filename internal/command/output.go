@@ -35,7 +35,7 @@ func (o *output) print(cmd *cobra.Command, result any, writeText func(io.Writer)
 // resultPrinter prints any number of results: each as a line of JSON, or as text for people.
 type resultPrinter struct {
 	screen  *text.Terminal
-	encoder *json.Encoder // nil for output as text
+	encoder *json.Encoder // encoder is nil for output as text.
 }
 
 // newPrinter returns a printer for several results.
@@ -45,7 +45,7 @@ func (o *output) newPrinter(cmd *cobra.Command) *resultPrinter {
 	}
 	l := &resultPrinter{screen: text.NewTerminal(cmd.OutOrStdout(), 0, false)}
 	l.encoder = json.NewEncoder(l.screen)
-	l.encoder.SetEscapeHTML(false) // people and programs read the output, and no web page contains it
+	l.encoder.SetEscapeHTML(false) // People and programs read the output, and no web page contains it.
 	return l
 }
 

@@ -77,7 +77,7 @@ func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, 
 		return false, g.showEntries(cmd, rest)
 	case what == "export" && len(rest) == 0:
 		out := g.newPrinter(cmd)
-		_, _ = out.screen.Write(uaident.JSON()) // flush reports the error of earlier writes
+		_, _ = out.screen.Write(uaident.JSON()) // flush reports the error of earlier writes.
 		return false, out.flush()
 	case what == "diff" && (len(rest) == 1 || len(rest) == 2):
 		return g.diffRegistries(cmd, rest)

@@ -44,7 +44,7 @@ func printNote(w io.Writer, kind, message string) {
 	}
 	screen := newScreen(w)
 	fmt.Fprintf(screen, "%s: %s\n", text.Colorize(screen, kind), b.String())
-	_ = screen.Flush() // a failure to print an error cannot be reported
+	_ = screen.Flush() // A failure to print an error cannot be reported.
 }
 
 // flagLists matches the two lists of flags in an error of [cobra.Command.ValidateFlagGroups]: a
@@ -69,7 +69,7 @@ func describeFlagGroupError(err error) error {
 func bufferWarnings(w io.Writer) (printWarnings func()) {
 	_, defaultLogger, buffer := caddy.BufferedLog()
 	return func() {
-		buffer.FlushTo(zap.New(warningCore{w})) // first, because the other flush writes to standard error
+		buffer.FlushTo(zap.New(warningCore{w})) // This comes first, because the other flush writes to standard error.
 		caddy.UnbufferDefaultLogger(defaultLogger)
 	}
 }
@@ -87,7 +87,7 @@ func (n warningCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.C
 }
 
 func (n warningCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
-	// caddy fmt checks the formatting of a Caddyfile.
+	// The command caddy fmt checks the formatting of a Caddyfile.
 	if e.Level < zapcore.WarnLevel || strings.Contains(e.Message, "not formatted") {
 		return nil
 	}

@@ -18,7 +18,7 @@ func newScreen(w io.Writer) *text.Terminal {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return text.NewTerminal(w, 0, false)
 	}
-	width, _, _ := term.GetSize(int(file.Fd())) // the width is 0 if unknown
+	width, _, _ := term.GetSize(int(file.Fd())) // The width is 0 if it is unknown.
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		width = columns
 	}

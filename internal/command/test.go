@@ -74,7 +74,8 @@ func (x *testRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 	reader.printNotes()
 	report := explain.CaseReport{Cases: []explain.CaseResult{}}
 	var errs []error
-	notes := make(map[explain.Request]string) // notes by client, cached because finding them is slow
+	// These are the notes by client. They are cached because finding them is slow.
+	notes := make(map[explain.Request]string)
 	overlay := defaultSite.Registry.NewOverlay(file.rules.GroupNames())
 	for _, name := range names {
 		cases, err := readCases(cmd.InOrStdin(), name)

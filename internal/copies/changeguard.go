@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds on memory: the number of configured sites and of unknown hosts, each with about
+// These are bounds on memory: the number of configured sites and of unknown hosts, each with about
 // 20 KB, and the number of holds of one site at the same time.
 const (
 	maxNamedSites       = 2048
@@ -27,11 +27,11 @@ const (
 // disallows such pages, ChangeGuard starts a hold, which keeps the replaced version in force. The
 // zero value is empty. It is safe for concurrent use.
 type ChangeGuard struct {
-	Clock func() time.Time // returns the current time; nil means time.Now
+	Clock func() time.Time // Clock returns the current time. Nil means time.Now.
 
-	numUsers atomic.Int64 // number of users; changed under mu
+	numUsers atomic.Int64 // numUsers is the number of users. It changes only while mu is locked.
 
-	mu    sync.Mutex // guards sites; each site has its own mutex
+	mu    sync.Mutex // This mutex guards sites. Each site has its own mutex.
 	sites [2]*simplelru.LRU[policy.Key, *guardedSite]
 }
 
@@ -39,21 +39,23 @@ type ChangeGuard struct {
 type guardedSite struct {
 	mu           sync.Mutex
 	servedPages  ledger.VisitedPages
-	currentHash  [sha256.Size]byte // hash of the version to compare the next version with
-	currentSince time.Time         // when this version was fetched first
-	holds        []Hold            // oldest first; the slice is replaced and never modified
+	currentHash  [sha256.Size]byte // currentHash is the hash of the version with which the next version is compared.
+	currentSince time.Time         // currentSince is the time at which this version was fetched first.
+	holds        []Hold            // The oldest hold comes first. The slice is replaced and never modified.
 
-	revision         uint64          // number of changes of hash or holds
-	uncheckedVersion *policy.Version // the current version if restored holds are not compared with this version yet, else nil
+	revision uint64 // revision is the number of changes of currentHash or holds.
+	// uncheckedVersion is the current version if restored holds are not compared with this version
+	// yet, else nil.
+	uncheckedVersion *policy.Version
 }
 
 // Hold keeps a replaced version of a robots.txt in force, because its successor disallows pages
 // recently served to search engines.
 type Hold struct {
-	Version   *policy.Version       // the previous version, which stays in force
-	Visits    []ledger.CrawlerVisit // the pages newly disallowed by the next version
+	Version   *policy.Version       // Version is the previous version, which stays in force.
+	Visits    []ledger.CrawlerVisit // Visits are the pages that the next version newly disallows.
 	startTime time.Time
-	End       time.Time // end of the hold, unless lifted earlier
+	End       time.Time // End is the end of the hold, unless it is lifted earlier.
 }
 
 func (c *ChangeGuard) now() time.Time {
@@ -111,7 +113,7 @@ func (c *ChangeGuard) getOrAddSite(key policy.Key, current *policy.Version) *gua
 		if key.Segment() == policy.UnknownHosts {
 			maxSites = maxUnknownHostSites
 		}
-		sites, _ = simplelru.NewLRU[policy.Key, *guardedSite](maxSites, nil) // fails only for sizes below 1
+		sites, _ = simplelru.NewLRU[policy.Key, *guardedSite](maxSites, nil) // This fails only for sizes below 1.
 		c.sites[key.Segment()] = sites
 	}
 	if site, ok := sites.Get(key); ok {
@@ -134,9 +136,9 @@ func (c *ChangeGuard) RecordServedPage(key policy.Key, version *policy.Version, 
 
 // ChangedHolds lists the holds of a site that [ChangeGuard.UpdateHolds] started or ended.
 type ChangedHolds struct {
-	Started *Hold  // the hold that the change starts, or nil
-	Expired []Hold // the holds that have ended
-	Lifted  []Hold // holds with all pages allowed again
+	Started *Hold  // Started is the hold that the change starts, or nil.
+	Expired []Hold // Expired are the holds that have ended.
+	Lifted  []Hold // Lifted are the holds whose pages are all allowed again.
 }
 
 // UpdateHolds compares the current version of a robots.txt with the version compared last, and
@@ -196,7 +198,7 @@ func (site *guardedSite) updateForVersion(state *policy.State, now, until time.T
 	}
 	for _, existing := range site.holds {
 		if existing.Version.Hash == previous.Hash {
-			return changes // another instance has started the hold
+			return changes // Another instance has started the hold.
 		}
 	}
 	newest := site.holds[max(0, len(site.holds)+1-maxHolds):]

@@ -63,7 +63,7 @@ func (c *ChangeGuard) Restore(stored ledger.ChangeGuardState, state *policy.Stat
 	now := c.now()
 	site := c.siteForRestore(stored)
 	if site == nil {
-		return 0, true // no guard uses the change guard, or too many sites are stored
+		return 0, true // No guard uses the change guard, or too many sites are stored.
 	}
 	site.mu.Lock()
 	defer site.mu.Unlock()
@@ -101,7 +101,7 @@ func (c *ChangeGuard) siteForRestore(stored ledger.ChangeGuardState) *guardedSit
 	}
 	firstFetch := stored.FetchedAt
 	if now := c.now(); firstFetch.After(now) {
-		firstFetch = now // a time in the future, from a wrong clock, would hide all changes until then
+		firstFetch = now // A time in the future, from a wrong clock, would hide all changes until then.
 	}
 	return c.getOrAddSite(stored.Site, &policy.Version{Hash: stored.ComparedVersion, FirstFetched: firstFetch})
 }

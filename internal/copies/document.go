@@ -25,7 +25,7 @@ const maxStoredHold = 31 * 24 * time.Hour
 // StoredHost is the stored form of the files of a host.
 type StoredHost struct {
 	Host    Host         `json:"host"`
-	Unnamed bool         `json:"unnamed,omitempty"` // whether the configuration does not name the host
+	Unnamed bool         `json:"unnamed,omitempty"` // Unnamed is true if the configuration does not name the host.
 	Files   []storedFile `json:"files"`
 	missingRulesTimes
 }
@@ -33,7 +33,7 @@ type StoredHost struct {
 type storedFile struct {
 	fileUses
 	Hash ledger.Version `json:"sha256"`
-	Text []byte         `json:"gzip"` // compressed file, see [policy.Robots.CompressedText]
+	Text []byte         `json:"gzip"` // Text is the compressed file. See [policy.Robots.CompressedText].
 }
 
 // storedUnnamed is the maximum number of unconfigured hosts whose files are stored.
@@ -49,7 +49,7 @@ func (h *History) HostsToStore() (hosts []Host) {
 		hosts = append(hosts, record.host)
 	}
 	unnamed := h.hostSets[1].hosts.Values()
-	slices.Reverse(unnamed) // Values starts with the oldest host
+	slices.Reverse(unnamed) // Values starts with the oldest host.
 	slices.SortStableFunc(unnamed, func(x, y *hostRecord) int { return min(len(y.files), 2) - min(len(x.files), 2) })
 	for _, record := range unnamed[:min(len(unnamed), storedUnnamed)] {
 		hosts = append(hosts, record.host)
@@ -129,15 +129,15 @@ func DecodeStoredHost(data []byte) (s StoredHost, d ledger.StoredDocument, err e
 }
 
 // Restore merges stored files of a host into the History. own is true if this instance stored them
-// before a restart. Otherwise clockLead is how far the clock of the other instance is ahead.
-// Restore removes no records. Restore returns an error and changes nothing if a file cannot be
-// decompressed or if the files are too large.
+// before a restart. Otherwise clockLead is the time by which the clock of the other instance is
+// ahead. Restore removes no records. Restore returns an error and changes nothing if a file cannot
+// be decompressed or if the files are too large.
 func (h *History) Restore(s StoredHost, own bool, clockLead time.Duration, now time.Time) error {
 	versions, err := h.parseStoredFiles(s)
 	if err != nil {
 		return err
 	}
-	latest := now // a restarted instance has had no copy since then
+	latest := now // A restarted instance has had no copy since then.
 	if !own {
 		latest = now.Add(SaveInterval + maxClockSkew)
 	}
@@ -235,7 +235,7 @@ func (h *History) restoreFile(record *hostRecord, v *policy.Version, now time.Ti
 	if len(record.files) > 0 {
 		return h.addVersion(record, v, now)
 	}
-	f := &recordedFile{digest: digest} // add would not keep the contents of the first file
+	f := &recordedFile{digest: digest} // The function add would not keep the contents of the first file.
 	h.setVersion(record, f, v)
 	record.files = []*recordedFile{f}
 	return f

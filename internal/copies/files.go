@@ -14,11 +14,14 @@ import (
 // Host identifies a robots.txt whose files are recorded. Host contains no host pattern and no
 // listeners, so the files survive a reload that changes these.
 type Host struct {
-	Source        string `json:"source,omitempty"` // the configured source; only ForwardedHost may also be set
-	Secure        bool   `json:"secure,omitempty"`
-	Name          string `json:"name,omitempty"`      // in lower case, without a port
-	Port          int    `json:"port,omitempty"`      // the port of the listener, 0 for the default port of the scheme
-	ForwardedHost string `json:"forwarded,omitempty"` // the host forwarded by a trusted proxy, if different from Name
+	// Source is the configured source. Only ForwardedHost may also be set.
+	Source string `json:"source,omitempty"`
+	Secure bool   `json:"secure,omitempty"`
+	Name   string `json:"name,omitempty"` // Name is in lower case and has no port.
+	// Port is the port of the listener, or 0 for the default port of the scheme.
+	Port int `json:"port,omitempty"`
+	// ForwardedHost is the host forwarded by a trusted proxy, if it differs from Name.
+	ForwardedHost string `json:"forwarded,omitempty"`
 }
 
 // String returns the source, or else the host as a URL without path and port.
@@ -28,12 +31,12 @@ func (h Host) String() string {
 
 // These bounds apply to each host. A host evicts only its own files.
 const (
-	maxCopiedFiles    = 16      // files that were the guard's copy
-	maxServedFiles    = 16      // maximum number of other served files
-	maxServedPerToken = 4       // other files served to a token
-	maxTokens         = 256     // product tokens; further tokens share everyToken
-	maxTextBytes      = 2 << 20 // maximum total size of the files in bytes
-	maxToken          = 64      // maximum length of a product token in bytes
+	maxCopiedFiles    = 16      // maxCopiedFiles is the maximum number of files that were the guard's copy.
+	maxServedFiles    = 16      // maxServedFiles is the maximum number of other served files.
+	maxServedPerToken = 4       // maxServedPerToken is the maximum number of other files served to a token.
+	maxTokens         = 256     // maxTokens is the maximum number of product tokens. Further tokens share everyToken.
+	maxTextBytes      = 2 << 20 // maxTextBytes is the maximum total size of the files in bytes.
+	maxToken          = 64      // maxToken is the maximum length of a product token in bytes.
 )
 
 // everyToken replaces tokens beyond maxTokens. Files served to everyToken apply to all tokens.
@@ -49,19 +52,23 @@ const proxyExtra = 2 * time.Hour
 // robots points to the contents, which the policy cache references if the file is the guard's copy.
 // If the contents are freed before another file is added, the rules are lost.
 type recordedFile struct {
-	digest  [sha256.Size]byte // digest of the parsed rules
-	hash    [sha256.Size]byte // hash of the body that was recorded last
-	version *policy.Version   // the contents; nil only for the single file of a host
+	digest  [sha256.Size]byte // digest is the digest of the parsed rules.
+	hash    [sha256.Size]byte // hash is the hash of the body that was recorded last.
+	version *policy.Version   // version has the contents. It is nil only for the single file of a host.
 	robots  weak.Pointer[policy.Robots]
 	fileUses
 }
 
 // fileUses has the times at which a robots.txt was used. It is a part of the stored form.
 type fileUses struct {
-	LastCopied time.Time            `json:"copied,omitzero"`  // last time as the guard's copy, or zero
-	Served     map[string]time.Time `json:"served,omitempty"` // time of the last response with the file, by product token
-	ProxyTime  time.Duration        `json:"extra,omitempty"`  // additional time for which a proxy may serve the file
-	HeldUntil  time.Time            `json:"held,omitzero"`    // end of the hold of the change guard, or zero
+	// LastCopied is the last time at which the file was the guard's copy, or zero.
+	LastCopied time.Time `json:"copied,omitzero"`
+	// Served has the time of the last response with the file, by product token.
+	Served map[string]time.Time `json:"served,omitempty"`
+	// ProxyTime is the additional time for which a proxy may serve the file.
+	ProxyTime time.Duration `json:"extra,omitempty"`
+	// HeldUntil is the end of the hold of the change guard, or zero.
+	HeldUntil time.Time `json:"held,omitzero"`
 }
 
 // mayBeUsedBy reports whether a crawler with this product token may still use the file, within the
@@ -87,15 +94,15 @@ func (f *recordedFile) lastUse() time.Time {
 // hostRecord has the files of one host. History.mu guards it.
 type hostRecord struct {
 	host          Host
-	configured    bool // whether the configuration names the host
+	configured    bool // configured is true if the configuration names the host.
 	grace         time.Duration
 	files         []*recordedFile
-	currentDigest [sha256.Size]byte // digest of the guard's copy
-	lastRecorded  time.Time         // last record of the guard's copy
-	currentHash   [sha256.Size]byte // hash of the guard's copy at lastRecorded
+	currentDigest [sha256.Size]byte // currentDigest is the digest of the guard's copy.
+	lastRecorded  time.Time         // lastRecorded is the time of the last record of the guard's copy.
+	currentHash   [sha256.Size]byte // currentHash is the hash of the guard's copy at lastRecorded.
 
 	missingRulesTimes
-	revision uint64 // number of changes that have to be stored
+	revision uint64 // revision is the number of changes that have to be stored.
 }
 
 // missingRulesTimes has the times for which the rules of a host are missing or unknown. It is a
@@ -113,7 +120,8 @@ type missingRulesTimes struct {
 	LostAt        time.Time            `json:"lost,omitzero"`
 	LostAtByToken map[string]time.Time `json:"lost_for,omitempty"`
 
-	GraceEndedAt time.Time `json:"ended,omitzero"` // the owner ended the grace of files used until then
+	// The owner ended the grace of files that were used until GraceEndedAt.
+	GraceEndedAt time.Time `json:"ended,omitzero"`
 }
 
 // findFile returns the file with these rules, or nil.
@@ -201,7 +209,7 @@ func (record *hostRecord) fileToEvict() *recordedFile {
 	return nil
 }
 
-// recordLostFile records when a file was last used that is about to be dropped, since a crawler may
+// recordLostFile records the last use of a file that is about to be dropped, since a crawler may
 // still use its rules.
 func (record *hostRecord) recordLostFile(f *recordedFile) {
 	if !f.LastCopied.IsZero() {

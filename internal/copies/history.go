@@ -15,7 +15,9 @@ import (
 // The record of a host with one file is small and does not contain the file.
 var (
 	maxHosts = [2]int{1 << 17, 1 << 14}
-	maxBytes = [2]int{256 << 20, 32 << 20} // estimated memory of the files of hosts with several files; equal files share memory
+	// maxBytes is the estimated memory of the files of hosts with several files. Equal files share
+	// memory.
+	maxBytes = [2]int{256 << 20, 32 << 20}
 )
 
 // Horizon is the maximum grace of a configuration or a crawler's operator. Older files are dropped.
@@ -35,14 +37,14 @@ type History struct {
 type hostSet struct {
 	hosts        *simplelru.LRU[Host, *hostRecord]
 	versionBytes int
-	lastEviction time.Time // time of the last dropped host
+	lastEviction time.Time // lastEviction is the time of the last dropped host.
 }
 
 // sharedVersion is the content of a robots.txt that several hosts may share.
 type sharedVersion struct {
 	version  *policy.Version
 	size     int
-	numUsers [2]int // number of files, by index into History.hostSets
+	numUsers [2]int // numUsers is the number of files, by index into History.hostSets.
 }
 
 // NewHistory returns an empty History. derive computes the [policy.Version.Derived] of each
@@ -53,7 +55,8 @@ func NewHistory(derive func(*policy.Robots) any) *History {
 	}
 	h := &History{deriveFromRobots: derive, versionsByHash: make(map[[sha256.Size]byte]*sharedVersion)}
 	for i := range h.hostSets {
-		h.hostSets[i].hosts, _ = simplelru.NewLRU[Host, *hostRecord](maxHosts[i], nil) // returns an error only for sizes below 1
+		// This returns an error only for sizes below 1.
+		h.hostSets[i].hosts, _ = simplelru.NewLRU[Host, *hostRecord](maxHosts[i], nil)
 	}
 	return h
 }
@@ -186,7 +189,7 @@ func (h *History) addVersion(record *hostRecord, v *policy.Version, now time.Tim
 	digest := record.rulesDigest(v)
 	f := record.findFile(digest)
 	switch {
-	case f == nil && len(record.files) == 0: // the policy cache normally references the contents of the only file
+	case f == nil && len(record.files) == 0: // The policy cache normally references the contents of the only file.
 		f = &recordedFile{digest: digest, hash: v.Hash, robots: weak.Make(v.Robots)}
 		record.files = []*recordedFile{f}
 		record.revision++
@@ -197,8 +200,9 @@ func (h *History) addVersion(record *hostRecord, v *policy.Version, now time.Tim
 		// have been freed.
 		previous := record.files[0]
 		if !h.restoreVersion(record, previous) {
-			if !previous.LastCopied.IsZero() || previous.digest == record.currentDigest { // not for a file that was only served
-				previous.LastCopied = laterTime(previous.LastCopied, now) // the copy may have been in use until now
+			// A file that was only served was never a copy.
+			if !previous.LastCopied.IsZero() || previous.digest == record.currentDigest {
+				previous.LastCopied = laterTime(previous.LastCopied, now) // The copy may have been in use until now.
 			}
 			record.recordLostFile(previous)
 			record.files = record.files[1:]
@@ -206,7 +210,7 @@ func (h *History) addVersion(record *hostRecord, v *policy.Version, now time.Tim
 		h.setVersion(record, f, v)
 		record.files = append(record.files, f)
 		record.revision++
-	case f.hash != v.Hash && f.version != nil: // the rules are equal, for example because only a comment differs
+	case f.hash != v.Hash && f.version != nil: // The rules are equal, for example because only a comment differs.
 		h.releaseVersion(record, f)
 		h.setVersion(record, f, v)
 	case f.hash != v.Hash, f.robots.Value() == nil:
@@ -225,7 +229,8 @@ func (h *History) enforceBounds(record *hostRecord, now time.Time) {
 	for f := record.fileToEvict(); f != nil; f = record.fileToEvict() {
 		h.dropFile(record, f)
 	}
-	if len(record.files) == 1 && record.files[0].digest == record.currentDigest { // the policy cache references this file
+	// The policy cache references this file.
+	if len(record.files) == 1 && record.files[0].digest == record.currentDigest {
 		h.releaseVersion(record, record.files[0])
 	}
 	i := hostSetIndex(record.configured)
@@ -291,13 +296,14 @@ func (h *History) evictLargestHost(i int) bool {
 // RequestHost is the host of a request, with the settings for this host.
 type RequestHost struct {
 	Host
-	Configured  bool          // whether the configuration names the host
-	Grace       time.Duration // the grace of the site's guard
-	BehindProxy bool          // a trusted proxy forwarded the request; the proxy may have a cache
+	Configured bool          // Configured is true if the configuration names the host.
+	Grace      time.Duration // Grace is the grace of the site's guard.
+	// BehindProxy is true if a trusted proxy forwarded the request. The proxy may have a cache.
+	BehindProxy bool
 }
 
-// proxyCacheTime returns how much longer crawlers may get a version from the cache of a proxy in
-// front of Caddy.
+// proxyCacheTime returns the additional time for which crawlers may get a version from the cache of
+// a proxy in front of Caddy.
 func (o RequestHost) proxyCacheTime(v *policy.Version) time.Duration {
 	switch {
 	case !o.BehindProxy:
@@ -431,7 +437,7 @@ func (h *History) PossiblyUsedVersions(host Host, token string, copy *policy.Ver
 	if record == nil {
 		return nil, false
 	}
-	if len(record.files) > 1 || len(record.LostAtByToken) > 0 { // rare; folding a token may allocate
+	if len(record.files) > 1 || len(record.LostAtByToken) > 0 { // This is rare. Folding a token may allocate.
 		token = normalizeToken(token)
 	}
 	for _, f := range record.files {
@@ -538,7 +544,8 @@ func (h *History) EndGrace(matches func(Host) bool, now time.Time) {
 			record.GraceEndedAt = laterTime(record.GraceEndedAt, now)
 			for _, f := range record.files {
 				if f.digest != record.currentDigest {
-					record.GraceEndedAt = laterTime(record.GraceEndedAt, f.LastCopied) // the time may be from another instance with another clock
+					// The time may be from another instance with another clock.
+					record.GraceEndedAt = laterTime(record.GraceEndedAt, f.LastCopied)
 				}
 			}
 			record.revision++

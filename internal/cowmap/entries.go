@@ -15,7 +15,7 @@ const maxSlice = 8
 type entries[K comparable, V any] struct {
 	firstEntry   entry[K, V]
 	otherEntries []entry[K, V]
-	entriesByKey map[K]V // all entries of a large map, else nil
+	entriesByKey map[K]V // entriesByKey has all entries of a large map, else it is nil.
 }
 
 type entry[K comparable, V any] struct {
@@ -118,5 +118,6 @@ func newEntries[K comparable, V any](all []entry[K, V]) *entries[K, V] {
 	if len(all) == 0 {
 		return nil
 	}
-	return &entries[K, V]{firstEntry: all[0], otherEntries: append([]entry[K, V](nil), all[1:]...)} // a copy, so that the array of all can be freed
+	// This is a copy, so that the array of all can be freed.
+	return &entries[K, V]{firstEntry: all[0], otherEntries: append([]entry[K, V](nil), all[1:]...)}
 }

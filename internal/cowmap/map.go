@@ -10,8 +10,8 @@ import (
 // copies all entries. The zero Map is empty. A Map is safe for concurrent use. A Map must not
 // be copied.
 type Map[K comparable, V any] struct {
-	current atomic.Pointer[entries[K, V]] // nil for an empty map
-	mu      sync.Mutex                    // locked during writes
+	current atomic.Pointer[entries[K, V]] // current is nil for an empty map.
+	mu      sync.Mutex                    // This mutex is locked during writes.
 }
 
 // Load returns the value of a key, or the zero value and false.

@@ -66,7 +66,7 @@ func (h *handler) serveAlerts(w http.ResponseWriter, r *http.Request, id string)
 		}
 		list.ReadOnly = h.userName(r) == ""
 		body := encodeJSON(list)
-		list.Generated = time.Time{} // does not change the entity tag
+		list.Generated = time.Time{} // The time of the list does not change the entity tag.
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", typeJSON)
 		serveBody(w, r, body, entityTag(encodeJSON(list)))
@@ -126,6 +126,6 @@ func serveAlert(w http.ResponseWriter, a alert.Alert, err error) {
 	default:
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", typeJSON)
-		_, _ = w.Write(encodeJSON(a)) // fails only if the client is gone
+		_, _ = w.Write(encodeJSON(a)) // This fails only if the client is gone.
 	}
 }

@@ -35,7 +35,7 @@ var contentTypes = map[string]string{
 func loadStaticFiles() map[string]staticFile {
 	entries, err := files.ReadDir("assets")
 	if err != nil {
-		panic(err) // embedded files are always readable
+		panic(err) // Embedded files are always readable.
 	}
 	assets := make(map[string]staticFile, len(entries))
 	for _, entry := range entries {

@@ -154,7 +154,7 @@ func auditRows(p *report.ResponseAudit) [][]string {
 		for i, a := range []responseaudit.StatusCounts{c.Allowed, c.Forbidden, c.Unruled, c.RobotsTxt} {
 			bytes := ""
 			if i == 0 {
-				bytes = formatCount(c.Bytes) // the bytes of all kinds are in the first row only
+				bytes = formatCount(c.Bytes) // Only the first row has the bytes of all kinds.
 			}
 			rows = append(rows, []string{c.Token, c.Operator, c.Class, c.Identity, responseaudit.RequestKind(i).String(),
 				formatCount(a.Success), formatCount(a.Redirect), formatCount(a.Refused), formatCount(a.NotFound), formatCount(a.TooMany), formatCount(a.ClientError), formatCount(a.ServerError), bytes})

@@ -73,7 +73,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view dataFile) {
 	limit := defaultLimit
 	if view.contentType == typeCSV {
-		limit = maxLimit // a downloaded file contains all rows
+		limit = maxLimit // A downloaded file contains all rows.
 	}
 	q, err := parseQuery(r.URL.RawQuery, limit)
 	if err != nil {
@@ -105,7 +105,7 @@ func respondError(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(encodeJSON(struct { // fails only if the client is gone
+	_, _ = w.Write(encodeJSON(struct { // This fails only if the client is gone.
 		Error string `json:"error"`
 	}{message}))
 }

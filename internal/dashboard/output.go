@@ -13,7 +13,7 @@ import (
 // dataFile is a file with the data of a view, as JSON, CSV or text.
 type dataFile struct {
 	contentType string
-	filename    string // for downloads; %s stands for the crawler
+	filename    string // filename is for downloads. %s stands for the crawler.
 	render      func(Views, query) (body []byte, etag string, err error)
 }
 
@@ -47,7 +47,7 @@ var outputs = map[string]dataFile{
 	"shadow.csv":     {typeCSV, "shadow.csv", renderCSV(shadow, shadowRows)},
 }
 
-// The views. See [Views].
+// These are the views. See [Views].
 var (
 	summary    = newFilteredView(Views.Summary)
 	impact     = newFilteredView(Views.Impact)
@@ -91,7 +91,7 @@ func getRobots(v Views, q query) (*report.Robots, error) {
 }
 
 func getManagedRobots(v Views, q query) (*report.ManagedRobots, error) {
-	m, _ := v.ManagedRobots(q.filter) // without robots_txt handlers the result is empty
+	m, _ := v.ManagedRobots(q.filter) // Without robots_txt handlers the result is empty.
 	return &m, nil
 }
 
@@ -116,7 +116,7 @@ func encodeJSON(value any) []byte {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(value); err != nil {
-		panic(err) // values of these types can always be encoded
+		panic(err) // Values of these types can always be encoded.
 	}
 	return body.Bytes()
 }

@@ -11,8 +11,8 @@ import (
 // query contains the parameters in the URL of a request.
 type query struct {
 	filter report.Filter
-	after  int // number of rows to skip
-	limit  int // maximum number of rows
+	after  int // after is the number of rows to skip.
+	limit  int // limit is the maximum number of rows.
 	id     string
 }
 

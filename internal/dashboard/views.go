@@ -17,7 +17,7 @@ type Views interface {
 	Evidence(f report.Filter, id string) (report.Evidence, bool)
 }
 
-// Bounds of a page of a list.
+// These are bounds of a page of a list.
 const (
 	defaultLimit = 100
 	maxLimit     = 1000

@@ -9,7 +9,7 @@ import (
 )
 
 // candidateURLs yields URLs whose verdict may differ between the two files. A rule in changes
-// matches each URL, alone or together with another rule. work limits the cost of the search, in
+// matches each URL, alone or together with another rule. maxSteps limits the cost of the search, in
 // pairs of positions in two rules.
 func candidateURLs(before, after, changes []policy.Rule, maxSteps int) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -60,7 +60,7 @@ func matchingPaths(canonical string) []string {
 			paths = append(paths, path+wildcardExample, path+"/"+wildcardExample, path+"?"+wildcardExample)
 		}
 		if i := strings.LastIndex(path, "/index.htm"); i >= 0 {
-			paths = append(paths, path[:i+1]) // Google documents this rule for index pages
+			paths = append(paths, path[:i+1]) // Google documents this rule for index pages.
 		}
 	}
 	return paths
@@ -90,7 +90,7 @@ func findCommonPath(a, b string) (string, bool) {
 	type state struct{ i, j int }
 	type step struct {
 		from state
-		read byte // 0 if no byte was read
+		read byte // This is 0 if no byte was read.
 	}
 	width := len(b) + 1
 	steps := make([]step, (len(a)+1)*width)
@@ -107,7 +107,7 @@ func findCommonPath(a, b string) (string, bool) {
 		return append(list, to)
 	}
 	for len(now) > 0 {
-		for k := 0; k < len(now); k++ { // grows during the loop, by steps that read no byte
+		for k := 0; k < len(now); k++ { // The list grows during the loop, by steps that read no byte.
 			s := now[k]
 			starA, starB := s.i < len(a) && a[s.i] == '*', s.j < len(b) && b[s.j] == '*'
 			if starA {

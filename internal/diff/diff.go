@@ -24,7 +24,7 @@ func (p Edit) Overlay() *uaident.Overlay {
 // none applies.
 type selectedGroup struct {
 	*policy.SelectedGroup
-	namesClient bool // whether the group names the client
+	namesClient bool // namesClient is true if the group names the client.
 }
 
 // groupFor returns the group that applies to a client by default. A configuration can change to
@@ -64,21 +64,22 @@ func (a *pathJudge) judge(path string) (allowed bool, rule policy.Rule) {
 
 // Result describes the effects of an edit of a robots.txt.
 type Result struct {
-	RulesAdded   int      `json:"rules_added"`   // lines, each with the names of its group
-	RulesRemoved int      `json:"rules_removed"` // lines, each with the names of its group
-	Changes      []Change `json:"changes"`       // changes for search engines come first
+	RulesAdded   int      `json:"rules_added"`   // RulesAdded has lines, each with the names of its group.
+	RulesRemoved int      `json:"rules_removed"` // RulesRemoved has lines, each with the names of its group.
+	Changes      []Change `json:"changes"`       // Changes has the changes for search engines first.
 }
 
 // Change describes how an edit changes the rules for some crawlers. All of them are subject to the
 // same group before the edit, and to the same group after it.
 type Change struct {
-	Crawlers        []ClassCrawlers `json:"crawlers"`
-	OldGroup        string          `json:"old_group"` // the name that selected the group; empty for no group
-	NewGroup        string          `json:"new_group"`
-	Added           []string        `json:"added"`   // new rules for these crawlers
-	Removed         []string        `json:"removed"` // former rules for these crawlers
-	NewlyDisallowed []ExampleURL    `json:"blocked"` // URLs that become disallowed
-	NewlyAllowed    []ExampleURL    `json:"opened"`  // URLs that become allowed
+	Crawlers []ClassCrawlers `json:"crawlers"`
+	// OldGroup is the name that selected the group, or empty for no group.
+	OldGroup        string       `json:"old_group"`
+	NewGroup        string       `json:"new_group"`
+	Added           []string     `json:"added"`   // Added has the new rules for these crawlers.
+	Removed         []string     `json:"removed"` // Removed has the former rules for these crawlers.
+	NewlyDisallowed []ExampleURL `json:"blocked"` // NewlyDisallowed has URLs that become disallowed.
+	NewlyAllowed    []ExampleURL `json:"opened"`  // NewlyAllowed has URLs that become allowed.
 }
 
 // ClassCrawlers has the names of the affected crawlers of one class.
@@ -89,8 +90,8 @@ type ClassCrawlers struct {
 
 // ExampleURL is a URL whose verdict changes, with the decisive rules before and after the edit.
 type ExampleURL struct {
-	URL     string `json:"url"`      // path and query of the URL
-	OldRule string `json:"old_rule"` // the decisive rule; empty for none
+	URL     string `json:"url"`      // URL is the path and query of the URL.
+	OldRule string `json:"old_rule"` // OldRule is the decisive rule, or empty if there is none.
 	OldLine int    `json:"old_line"`
 	NewRule string `json:"new_rule"`
 	NewLine int    `json:"new_line"`
@@ -123,12 +124,12 @@ func (p Edit) ShutsOutSearch(r *Result) bool {
 
 // These bounds limit the work on hostile files.
 const (
-	maxUnregisteredNames = 500    // names that only the files define
-	maxGroupPairs        = 200    // maximum number of compared pairs of groups
-	maxRules             = 20     // maximum number of reported rules per change
-	maxExamples          = 10     // reported URLs per change and direction
-	maxCandidateURLs     = 60_000 // maximum number of compared URLs per change
-	maxSearchStates      = 50e6   // states in the search for URLs, for all changes
+	maxUnregisteredNames = 500    // maxUnregisteredNames limits the names that only the files define.
+	maxGroupPairs        = 200    // maxGroupPairs is the maximum number of compared pairs of groups.
+	maxRules             = 20     // maxRules is the maximum number of reported rules per change.
+	maxExamples          = 10     // maxExamples is the maximum number of reported URLs per change and direction.
+	maxCandidateURLs     = 60_000 // maxCandidateURLs is the maximum number of compared URLs per change.
+	maxSearchStates      = 50e6   // maxSearchStates limits the states in the search for URLs, for all changes.
 )
 
 // Compare returns the effects of the edit on the crawlers in the registry, and on other crawlers
@@ -176,7 +177,7 @@ func (p Edit) compareGroups(client uaident.Identity, before, after selectedGroup
 	added, removed := missingRules(now, old), missingRules(old, now)
 	changes := append(slices.Clone(added), removed...)
 	if before.IsAmbiguous() || after.IsAmbiguous() {
-		changes = append(slices.Clone(old), now...) // a rule may now apply to another interpretation
+		changes = append(slices.Clone(old), now...) // A rule may now apply to another interpretation.
 	}
 	if len(changes) == 0 {
 		return c, false

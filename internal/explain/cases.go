@@ -18,16 +18,16 @@ import (
 
 // Case is a test case for a robots.txt: a client, a URL, and the expected verdict or preference.
 type Case struct {
-	Name      string `json:"name"` // name of the case in the report
+	Name      string `json:"name"` // Name is the name of the case in the report.
 	File      string `json:"file"`
 	Line      int    `json:"line"`
-	Token     string `json:"token,omitempty"`      // the exact product token, if there is no User-Agent
-	UserAgent string `json:"user_agent,omitempty"` // identified in the same way as by the server
+	Token     string `json:"token,omitempty"`      // Token is the exact product token, if there is no User-Agent.
+	UserAgent string `json:"user_agent,omitempty"` // UserAgent is identified in the same way as by the server.
 	URL       string `json:"url"`
-	Expected  string `json:"expected"` // Allow, Disallow, or a preference, for example train-ai=n
+	Expected  string `json:"expected"` // Expected is Allow, Disallow, or a preference, for example train-ai=n.
 }
 
-// Expected values of a case about access.
+// These are the expected values of a case about access.
 const (
 	Allow    = "allow"
 	Disallow = "disallow"
@@ -161,7 +161,7 @@ func splitFields(line string) (fields []string, err error) {
 				return nil, errors.New("a quote is not closed, or has an unknown escape")
 			}
 			end = len(quoted)
-			field, _ = strconv.Unquote(quoted) // never fails for a quoted prefix
+			field, _ = strconv.Unquote(quoted) // This never fails for a quoted prefix.
 		}
 		fields = append(fields, field)
 		line = strings.TrimLeft(line[end:], " \t")
@@ -172,10 +172,11 @@ func splitFields(line string) (fields []string, err error) {
 // CaseResult is the result of a test case.
 type CaseResult struct {
 	Case
-	Passed       bool   `json:"ok"` // whether Got is the expected value
-	Actual       string `json:"got"`
-	DecisiveLine string `json:"because"`        // the deciding line of robots.txt, or why there is none
-	Note         string `json:"note,omitempty"` // remark about the client's identification
+	Passed bool   `json:"ok"` // Passed is true if Got is the expected value.
+	Actual string `json:"got"`
+	// DecisiveLine is the deciding line of robots.txt, or the reason why there is none.
+	DecisiveLine string `json:"because"`
+	Note         string `json:"note,omitempty"` // Note is a remark about the identification of the client.
 }
 
 // Request returns the request that the case describes.
@@ -250,7 +251,7 @@ func (r *CaseReport) Add(result CaseResult) {
 // of the writer, which a [text.Terminal] stores.
 func (r *CaseReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "TAP version 13\n1..%d\n", len(r.Cases))
-	escape := strings.NewReplacer(`\`, `\\`, "#", `\#`) // # could start a directive such as TODO
+	escape := strings.NewReplacer(`\`, `\\`, "#", `\#`) // A # could start a directive such as TODO.
 	for i, c := range r.Cases {
 		word := "ok"
 		if !c.Passed {

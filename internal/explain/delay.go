@@ -12,7 +12,7 @@ import (
 type Delay struct {
 	Seconds float64 `json:"seconds"`
 	Line    int     `json:"line"`
-	Reason  string  `json:"why"` // how the crawler reacts, in a sentence
+	Reason  string  `json:"why"` // Reason says how the crawler reacts, in a sentence.
 }
 
 // setDelaySupport sets CrawlDelay and DelaySource to the documented behavior of a crawler.

@@ -11,15 +11,15 @@ import (
 // Explanation describes, as JSON, how robots_guard reaches the verdict on a request.
 type Explanation struct {
 	UserAgent   string       `json:"user_agent"`
-	Token       string       `json:"token,omitempty"` // replaces the User-Agent in the request
+	Token       string       `json:"token,omitempty"` // Token replaces the User-Agent in the request.
 	URL         string       `json:"url"`
 	Robots      Robots       `json:"robots"`
 	Client      Client       `json:"client"`
-	Delay       *Delay       `json:"delay"`   // of the group; null if there is none
-	Group       *Group       `json:"group"`   // null if no group was searched or found
-	Target      string       `json:"target"`  // request target as given
-	TargetForms []TargetForm `json:"forms"`   // the compared forms of the target
-	Matches     []RuleMatch  `json:"matches"` // matching rules of the group, the decisive rule first
+	Delay       *Delay       `json:"delay"`   // Delay is the delay of the group. It is null if there is none.
+	Group       *Group       `json:"group"`   // Group is null if no group was searched or found.
+	Target      string       `json:"target"`  // Target is the request target as given.
+	TargetForms []TargetForm `json:"forms"`   // TargetForms are the compared forms of the target.
+	Matches     []RuleMatch  `json:"matches"` // Matches are the matching rules of the group, the decisive rule first.
 	// Interpretations has the verdicts of the strict and of the lenient interpretation of the file.
 	// It is empty if the same rules apply to the client. Group and Matches belong to the lenient
 	// interpretation.
@@ -27,42 +27,46 @@ type Explanation struct {
 	// Preferences is nil if the file states no preference for the page, or if the page is
 	// disallowed.
 	Preferences *Preferences `json:"preferences"`
-	Verdict     string       `json:"verdict"` // allowed, disallowed, stale, exempt or unknown
+	Verdict     string       `json:"verdict"` // Verdict is allowed, disallowed, stale, exempt or unknown.
 	Allowed     bool         `json:"allowed"`
-	Reason      string       `json:"why"` // the verdict in a sentence
+	Reason      string       `json:"why"` // Reason is the verdict in a sentence.
 	Rule        string       `json:"rule"`
-	Line        int          `json:"line"` // of the rule; 0 if there is none
+	Line        int          `json:"line"` // Line is the line of the rule, or 0 if there is none.
 	Ambiguous   bool         `json:"ambiguous"`
-	Handler     *Handler     `json:"handler"` // null without a configuration
+	Handler     *Handler     `json:"handler"` // Handler is null without a configuration.
 }
 
 // Robots describes the robots.txt that decides.
 type Robots struct {
-	Name      string `json:"name"`              // file, URL or authority of the robots.txt
-	Version   string `json:"version,omitempty"` // SHA-256 of a version on a server
+	Name      string `json:"name"`              // Name is the file, URL or authority of the robots.txt.
+	Version   string `json:"version,omitempty"` // Version is the SHA-256 of a version on a server.
 	RuleCount int    `json:"rules"`
-	Note      string `json:"note,omitempty"` // for example that there is no file
+	Note      string `json:"note,omitempty"` // Note is a remark, for example that there is no file.
 	// Licenses are the URLs in the License lines of the file.
 	Licenses []string `json:"licenses,omitempty"`
 }
 
 // Client describes the crawler or browser that a User-Agent claims to be.
 type Client struct {
-	ExaminedWords   []uaident.ExaminedWord `json:"words"` // the words that affected the result
-	Token           string                 `json:"token"` // in the spelling of the User-Agent
-	Name            string                 `json:"name"`  // in the spelling of the registry or the robots.txt
-	Class           string                 `json:"class"`
-	Evidence        string                 `json:"evidence"`
-	Identity        string                 `json:"identity"` // the assumed identity: claimed, verified, unknown or spoofed
-	Operator        string                 `json:"operator,omitempty"`
-	Source          string                 `json:"source,omitempty"` // source of the registry entry about the client
-	WildcardApplies bool                   `json:"wildcard"`         // the * group applies to its class
-	Note            string                 `json:"note,omitempty"`   // for example that no request has this name
+	ExaminedWords []uaident.ExaminedWord `json:"words"` // ExaminedWords are the words that affected the result.
+	Token         string                 `json:"token"` // Token has the spelling of the User-Agent.
+	Name          string                 `json:"name"`  // Name has the spelling of the registry or the robots.txt.
+	Class         string                 `json:"class"`
+	Evidence      string                 `json:"evidence"`
+	// Identity is the assumed identity: claimed, verified, unknown or spoofed.
+	Identity string `json:"identity"`
+	Operator string `json:"operator,omitempty"`
+	// Source is the source of the registry entry about the client.
+	Source string `json:"source,omitempty"`
+	// WildcardApplies is true if the * group applies to the class of the client.
+	WildcardApplies bool `json:"wildcard"`
+	// Note is a remark, for example that no request has this name.
+	Note string `json:"note,omitempty"`
 	// CrawlDelay is how the crawler treats Crawl-delay according to its operator: obeys, ignores or
 	// undocumented. DelaySource is the operator's page about Crawl-delay, or empty.
 	CrawlDelay  string      `json:"crawl_delay"`
 	DelaySource string      `json:"crawl_delay_source,omitempty"`
-	GroupNames  []GroupName `json:"chain"` // names that may select a group, in order
+	GroupNames  []GroupName `json:"chain"` // GroupNames are the names that may select a group, in order.
 }
 
 // GroupName is a name that selects a group for the client. Found reports whether a group has the
@@ -74,45 +78,47 @@ type GroupName struct {
 
 // Group is the group of the robots.txt that applies to the client.
 type Group struct {
-	Name        string `json:"name"`  // of the first user-agent line that matched
-	Lines       []int  `json:"lines"` // all user-agent lines of the merged groups
-	NamesClient bool   `json:"named"` // whether a user-agent line names the client; false for the * group
-	RuleCount   int    `json:"rules"`
+	Name  string `json:"name"`  // Name is the name in the first user-agent line that matched.
+	Lines []int  `json:"lines"` // Lines are all user-agent lines of the merged groups.
+	// NamesClient is true if a user-agent line names the client, and false for the * group.
+	NamesClient bool `json:"named"`
+	RuleCount   int  `json:"rules"`
 }
 
 // TargetForm is one of the spellings of the requested target that are compared with the rules. An
 // example is the target with resolved dot segments.
 type TargetForm struct {
 	Text       string `json:"text"`
-	Conversion string `json:"form"` // the conversion; "canonical" for the first form
+	Conversion string `json:"form"` // Conversion is the conversion, or "canonical" for the first form.
 }
 
 // Interpretation is the verdict of one of the two ways to interpret the file, with its decisive
 // rule.
 type Interpretation struct {
-	Name    string `json:"reading"` // name of the interpretation: forgiving or strict
+	Name    string `json:"reading"` // Name is forgiving or strict.
 	Allowed bool   `json:"allowed"`
 	Group   *Group `json:"group"`
-	Rule    string `json:"rule"` // the deciding rule, or ""
-	Line    int    `json:"line"` // line of the rule, or 0
+	Rule    string `json:"rule"` // Rule is the deciding rule, or "".
+	Line    int    `json:"line"` // Line is the line of the rule, or 0.
 }
 
 // RuleMatch is a rule that matches the target.
 type RuleMatch struct {
 	Rule       string `json:"rule"`
 	Line       int    `json:"line"`
-	Length     int    `json:"length"` // in bytes of the canonical form; the longest rule wins
+	Length     int    `json:"length"` // Length is the length of the canonical form in bytes. The longest rule wins.
 	TargetForm string `json:"form"`
 }
 
 // Handler describes what the robots_guard of the site does with the request.
 type Handler struct {
-	Site         string `json:"site,omitempty"` // the configured site; empty for any site
+	Site         string `json:"site,omitempty"` // Site is the configured site, or empty for any site.
 	Mode         string `json:"mode"`
-	Action       string `json:"action"` // none, logged or blocked
+	Action       string `json:"action"` // Action is none, logged or blocked.
 	ActionReason string `json:"why"`
-	Note         string `json:"note,omitempty"` // for example that some requests do not reach the handler
-	Rate         *Rate  `json:"rate,omitempty"` // the rate limit of the client; nil if there is none
+	// Note is a remark, for example that some requests do not reach the handler.
+	Note string `json:"note,omitempty"`
+	Rate *Rate  `json:"rate,omitempty"` // Rate is the rate limit of the client. It is nil if there is none.
 }
 
 // NoteSeveralGuards is the note if several robots_guard, selected by matchers, serve the site.

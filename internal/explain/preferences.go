@@ -9,8 +9,8 @@ import (
 // Preferences are the preferences that the file states for the use of a page. They do not affect
 // the verdict.
 type Preferences struct {
-	Combined   string      `json:"stated"` // such as "train-ai=n, search=y"
-	Statements []Statement `json:"by"`     // the lines with the preferences
+	Combined   string      `json:"stated"` // Combined is for example "train-ai=n, search=y".
+	Statements []Statement `json:"by"`     // Statements are the lines with the preferences.
 }
 
 // Statement is a line of the file that states a preference.

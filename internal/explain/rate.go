@@ -11,13 +11,15 @@ import (
 
 // Rate describes the request rate that a robots_guard permits a client.
 type Rate struct {
-	Mode              string  `json:"mode"`            // observe or enforce
-	CrawlDelaySeconds float64 `json:"every,omitempty"` // enforced Crawl-delay in seconds for each request
-	Limit             string  `json:"limit,omitempty"` // the configured limit, such as "GPTBot 30/1m"
-	ActionReason      string  `json:"why"`             // the action for requests over the limit
+	Mode string `json:"mode"` // Mode is observe or enforce.
+	// CrawlDelaySeconds is the enforced Crawl-delay for each request, in seconds.
+	CrawlDelaySeconds float64 `json:"every,omitempty"`
+	Limit             string  `json:"limit,omitempty"` // Limit is the configured limit, such as "GPTBot 30/1m".
+	// ActionReason explains the action for requests over the limit.
+	ActionReason string `json:"why"`
 }
 
-// answered429 is the reason for a limit that is enforced.
+// reasonEnforced is the reason for a limit that is enforced.
 const reasonEnforced = "requests above the limit get 429"
 
 // describeRate returns the rate limit for a client, or nil if no limit applies to the request.

@@ -15,12 +15,13 @@ import (
 
 // RobotsFile is the robots.txt by which [Site.Explain] judges a request.
 type RobotsFile struct {
-	Name            string          // file, URL or authority of the robots.txt
-	Robots          *policy.Robots  // nil if the rules are unknown
-	Version         *policy.Version // from a running server; nil otherwise
-	RedirectTargets []string        // redirects of the robots.txt, as in [judge.Rules]
-	Note            string          // for example that there is no file
-	DisallowAll     bool            // the rules are unknown and the configuration disallows everything
+	Name            string          // Name is the file, URL or authority of the robots.txt.
+	Robots          *policy.Robots  // Robots is nil if the rules are unknown.
+	Version         *policy.Version // Version is from a running server, and nil otherwise.
+	RedirectTargets []string        // These are the redirects of the robots.txt, as in [judge.Rules].
+	Note            string          // Note is a remark, for example that there is no file.
+	// DisallowAll is true if the rules are unknown and the configuration disallows everything.
+	DisallowAll bool
 }
 
 // Request is the request whose verdict is explained.
@@ -28,7 +29,7 @@ type Request struct {
 	UserAgent, URL string
 	// Token, if not empty, is judged instead of the User-Agent, as in [judge.Request].
 	Token    string
-	Method   string // an empty method means GET
+	Method   string // An empty Method means GET.
 	Identity verify.State
 }
 
@@ -37,7 +38,7 @@ type Request struct {
 type Site struct {
 	Registry *uaident.Registry
 	Settings judge.Settings
-	Rate     *rate.Settings // the rate limits; nil to ignore them
+	Rate     *rate.Settings // Rate has the rate limits. With nil they are ignored.
 	// HasGuard means that the settings are those of a robots_guard. The explanation then includes
 	// what robots_guard does.
 	HasGuard bool
@@ -89,7 +90,7 @@ func (s *Site) Explain(file RobotsFile, r Request) *Explanation {
 	e.Client.Identity = r.Identity.String()
 	e.Group = describeGroup(result.Group, result.GroupNamesClient)
 	if isWildcardExempt(result.Reason) {
-		e.Group = describeGroup(file.Robots.Select(true), false) // to show the group that does not apply
+		e.Group = describeGroup(file.Robots.Select(true), false) // This shows the group that does not apply.
 	}
 	e.Delay = describeDelay(result.Group, &e.Client, s.crawlDelaySupport(client, r.Token))
 	if result.Reason != judge.ReasonRobotsTxt && (result.Verdict == judge.Allowed || result.Verdict == judge.Disallowed) {
@@ -115,7 +116,7 @@ func (s *Site) ClientNote(r Request) string {
 	if token == "" {
 		known := s.Registry.IdentifyWithOverlay(r.UserAgent, nil).Crawler
 		if known == nil {
-			return "" // any client can send the name of this crawler
+			return "" // Any client can send the name of this crawler.
 		}
 		token = known.Token
 	}

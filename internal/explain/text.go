@@ -152,7 +152,8 @@ func (p *printer) printGroup(e *Explanation) {
 		p.printLine("%s: no group has this name", try.Name)
 	}
 	switch g := e.Group; {
-	case g == nil && (e.Client.Token == "" || len(e.TargetForms) == 0): // or the rules were not compared
+	case g == nil && (e.Client.Token == "" || len(e.TargetForms) == 0):
+		// The client is a browser, or the rules were not compared.
 	case g == nil:
 		p.printLine("the file has no * group")
 	case g.NamesClient:

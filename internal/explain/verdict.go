@@ -11,7 +11,7 @@ import (
 // Verdict is the verdict on a request with the decisive rule, but without the steps of an
 // [Explanation].
 type Verdict struct {
-	ID         json.RawMessage `json:"id,omitempty"` // of a line of explain --batch
+	ID         json.RawMessage `json:"id,omitempty"` // ID is from a line of explain --batch.
 	URL        string          `json:"url,omitempty"`
 	Allowed    bool            `json:"allowed"`
 	Verdict    string          `json:"verdict"`
@@ -28,11 +28,11 @@ type Verdict struct {
 	Preferences string `json:"preferences,omitempty"`
 	// Licenses are the URLs in the License lines of the robots.txt.
 	Licenses []string `json:"licenses,omitempty"`
-	Note     string   `json:"note,omitempty"` // see [Site.ClientNote]
+	Note     string   `json:"note,omitempty"` // Note is the result of [Site.ClientNote].
 	Error    string   `json:"error,omitempty"`
 
 	reason     judge.Reason
-	statements []policy.Statement // the lines of robots.txt with these preferences
+	statements []policy.Statement // statements are the lines of robots.txt with these preferences.
 }
 
 // Judge returns the verdict on a request. The overlay has the crawler names that only the

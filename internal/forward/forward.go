@@ -44,7 +44,8 @@ func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	original.host = site.NormalizeHost(original.host, original.proto == "https") // a proxy serves the same site for all spellings of a host
+	// A proxy serves the same site for all spellings of a host.
+	original.host = site.NormalizeHost(original.host, original.proto == "https")
 	described := r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, http.Request{
 		Method: original.method, URL: u, RequestURI: original.uri, Host: original.host,
 	}))
@@ -69,7 +70,7 @@ func headerOfDescribedRequest(header http.Header, proto string) http.Header {
 	return described
 }
 
-// Header fields that describe the request of the proxy's client.
+// These header fields describe the request of the proxy's client.
 const (
 	forwardedMethod = "X-Forwarded-Method"
 	forwardedURI    = "X-Forwarded-Uri"
@@ -96,7 +97,7 @@ func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 		fromURL    string
 		fields     []string
 		check      func(string) error
-		ignoreCase bool // compare names of fields without case
+		ignoreCase bool // Names of fields are compared without case.
 	}{
 		{&o.method, "", []string{forwardedMethod, originalMethod}, checkMethod, false},
 		{&o.proto, urlParts.proto, []string{forwardedProto}, checkProto, true},
@@ -120,7 +121,7 @@ func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 		if accepted == "" {
 			return o, newProblem(MissingField, "the field %s is missing; let the proxy set the field", strings.Join(part.fields, " and no "))
 		}
-		if err := part.check(accepted); err != nil { // the value may be a part of the URL
+		if err := part.check(accepted); err != nil { // The value may be a part of the URL.
 			return o, &Problem{MalformedField, fmt.Errorf("%s: %w", acceptedField, err)}
 		}
 		*part.target = accepted
@@ -130,14 +131,14 @@ func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 }
 
 // singleValue returns the value of a header field, or an empty string if the field is missing.
-// singleValue returns a [*Problem] if the field is repeated or check returns an error.
+// singleValue returns a [*Problem] if the field is repeated or valid returns an error.
 func singleValue(header http.Header, field string, valid func(string) error) (string, error) {
 	switch values := header[field]; len(values) {
 	case 0:
 		return "", nil
 	case 1:
 		if values[0] == "" {
-			return "", nil // some proxies send an empty value to remove a field
+			return "", nil // Some proxies send an empty value to remove a field.
 		}
 		if err := valid(values[0]); err != nil {
 			return "", &Problem{MalformedField, fmt.Errorf("%s: %w", field, err)}
@@ -168,7 +169,7 @@ func splitURL(value string) (o originalRequest) {
 
 // checkMethod returns an error unless method has the syntax of an HTTP method.
 func checkMethod(method string) error {
-	if !httpguts.ValidHeaderFieldName(method) { // methods and product tokens have the same syntax
+	if !httpguts.ValidHeaderFieldName(method) { // Methods and product tokens have the same syntax.
 		return fmt.Errorf("%s is not an HTTP method", quote(method))
 	}
 	return nil
@@ -226,7 +227,7 @@ func checkTarget(target string) error {
 		switch c := target[i]; {
 		case c <= ' ', c == 0x7f:
 			return fmt.Errorf("%s has a space or a control character, which a target must not contain", quote(target))
-		case c == '#': // servers disagree on whether # ends the path
+		case c == '#': // Servers disagree on whether # ends the path.
 			return fmt.Errorf("%s has a fragment, which clients do not send", quote(target))
 		}
 	}

@@ -8,13 +8,13 @@ import (
 // Reason is the kind of a [Problem].
 type Reason uint8
 
-// A wrong description means a misconfigured proxy, or a client that sent the same fields.
+// These mistakes come from a misconfigured proxy, or from a client that sent the same fields.
 const (
-	UntrustedProxy      Reason = iota // the proxy's address is not trusted
-	MissingField                      // a required field is missing
-	RepeatedField                     // a field occurs more than once
-	ContradictingFields               // two fields contain different values
-	MalformedField                    // a field has an invalid value
+	UntrustedProxy      Reason = iota // The proxy's address is not trusted.
+	MissingField                      // A required field is missing.
+	RepeatedField                     // A field occurs more than once.
+	ContradictingFields               // Two fields contain different values.
+	MalformedField                    // A field has an invalid value.
 
 	numReasons = 5
 )
@@ -32,7 +32,7 @@ func AllReasons() []Reason {
 // Problem is an error in a proxy's description of a request, see [DescribedRequest].
 type Problem struct {
 	Reason Reason
-	Err    error // describes the problem and the remedy
+	Err    error // Err describes the problem and the remedy.
 }
 
 // Error implements error.

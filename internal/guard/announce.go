@@ -51,12 +51,13 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	}
 }
 
-// standingJudgement returns the judgement of an earlier guard if this judgement stands, else nil. It
-// stands in on_violation, which responds to the request that the earlier guard blocked, and in an error
-// route.
+// standingJudgement returns the judgement of an earlier guard if this judgement stands, else nil.
+// It stands in an error route and in on_violation, which responds to the request that the earlier
+// guard blocked.
 func (g *Guard) standingJudgement(r *http.Request) *Judgement {
 	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
-	if before == nil || !before.isAnnounced || g.ForwardAuth != nil { // the earlier judgement is about another request
+	// The earlier judgement is about another request.
+	if before == nil || !before.isAnnounced || g.ForwardAuth != nil {
 		return nil
 	}
 	if _, failed := r.Context().Value(caddyhttp.ErrorCtxKey).(error); !failed && before.Action != judge.Blocked {

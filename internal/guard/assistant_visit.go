@@ -21,7 +21,7 @@ func (g *Guard) passBrowserRequest(w http.ResponseWriter, r *http.Request, next 
 	if !ok || !isPageNavigation(r) {
 		return next.ServeHTTP(w, r)
 	}
-	site := g.siteForRequest(r).Label // handlers behind may change the request
+	site := g.siteForRequest(r).Label // Later handlers may change the request.
 	recorder := newResponseRecorder(w, r.Method)
 	err := next.ServeHTTP(&recorder, r)
 	if code := responseStatus(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {

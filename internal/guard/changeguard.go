@@ -95,7 +95,7 @@ func (g *Guard) updateAndCheckHolds(r *http.Request, state *policy.State, j *Jud
 	return slices.ContainsFunc(g.state.Copies.HeldVersions(of.Host, time.Now()), func(v *policy.Version) bool { return g.versionAllows(r, j, v) })
 }
 
-// Bounds of a log line about a change: crawlers, pages, and bytes of each page and rule.
+// These are bounds of a log line about a change: crawlers, pages, and bytes of each page and rule.
 const (
 	maxLoggedCrawlers = 10
 	maxLoggedExamples = 3

@@ -23,7 +23,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// The names of events.
+// These are the names of events.
 const (
 	eventViolation    = "robots_violation"
 	eventChanged      = "robots_changed"
@@ -44,7 +44,7 @@ type Events struct {
 	logger        *zap.Logger
 
 	mu           sync.Mutex
-	queuedEvents []event // events to emit; the first is being emitted
+	queuedEvents []event // queuedEvents are the events to emit. The first one is being emitted.
 }
 
 type event struct {
@@ -124,7 +124,7 @@ func (e *Events) dequeue() (next event, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.queuedEvents = e.queuedEvents[1:]; len(e.queuedEvents) == 0 {
-		e.queuedEvents = nil // let the garbage collector free the array
+		e.queuedEvents = nil // This lets the garbage collector free the array.
 		return next, false
 	}
 	return e.queuedEvents[0], true
@@ -169,20 +169,22 @@ func (g *Guard) emitRobotsChanged(s *site.Site, before, after policy.State) {
 		return
 	}
 	g.Events.Send(eventChanged, map[string]any{
-		"site":           s.Label,
-		"authority":      s.Key.String(),
-		"version":        ledger.Version(after.Current.Hash).String(),
-		"before":         ledger.Version(before.Current.Hash).String(),
-		"status":         after.Current.Status,
-		"rules":          after.Current.Robots.RuleCount(),
-		"rules_before":   before.Current.Robots.RuleCount(),
-		"findings":       g.state.LintFindings(s.Key, after.Current).TotalCount(),
-		"allows_all":     !after.Current.Robots.Restricts(),
-		"disallows_root": !after.Current.Robots.Select(true).Judge("/").Allowed, // as after a "Disallow: /" from a staging site
+		"site":         s.Label,
+		"authority":    s.Key.String(),
+		"version":      ledger.Version(after.Current.Hash).String(),
+		"before":       ledger.Version(before.Current.Hash).String(),
+		"status":       after.Current.Status,
+		"rules":        after.Current.Robots.RuleCount(),
+		"rules_before": before.Current.Robots.RuleCount(),
+		"findings":     g.state.LintFindings(s.Key, after.Current).TotalCount(),
+		"allows_all":   !after.Current.Robots.Restricts(),
+		// This happens after a "Disallow: /" from a staging site.
+		"disallows_root": !after.Current.Robots.Select(true).Judge("/").Allowed,
 	})
 }
 
-// eventChange is the prefix of events about changes of robots_txt. The state follows.
+// eventChange is the prefix of events about changes of robots_txt. The state of the change follows
+// it.
 const eventChange = "robots_change_"
 
 // changeEventObserver observes changes of robots_txt. It notifies another observer and then emits
@@ -229,7 +231,7 @@ const eventParity = "robots_parity"
 // The zero value is empty.
 type sentAuditEvents struct {
 	mu     sync.Mutex
-	states map[string]alert.State // state of the alert about a finding, by ID of the finding
+	states map[string]alert.State // The key is the ID of a finding. The value is the state of the alert about it.
 }
 
 // takeChangedAlerts returns the response-audit alerts that have begun or ended since the last call.

@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Errors of a fetch without a request.
+// These are the errors of a fetch without a request.
 var (
 	errNoSite  = errors.New("the configuration no longer has this site")
 	errNoProxy = errors.New("the site is behind a proxy, and no crawler has come through it since the start; the first crawler's request starts the fetch")
@@ -67,7 +67,7 @@ func (s *State) prepareFetchWithoutRequest(e *policy.Entry, find func(policy.Key
 		if g == nil {
 			return nil, errNoSite
 		}
-		refresh, _ := g.prepareFetch(nil, e, g.siteForSource(key)) // a URL or a file needs no request
+		refresh, _ := g.prepareFetch(nil, e, g.siteForSource(key)) // A URL or a file needs no request.
 		return refresh, nil
 	}
 	g, server := find(key)
@@ -89,7 +89,7 @@ func (s *State) prepareFetchWithoutRequest(e *policy.Entry, find func(policy.Key
 // These guards can fetch their source without a client's request. The zero value is empty.
 type sourceGuards struct {
 	mu     sync.Mutex
-	guards map[string][]*Guard // by SourceKey, in the order of configuration
+	guards map[string][]*Guard // The key is the SourceKey. The guards are in the order of configuration.
 }
 
 // add registers a guard with a source until ctx ends.

@@ -11,10 +11,10 @@ import (
 // requests of its crawler, and one count of the requests in flight. It is a field of the judgement
 // to avoid an allocation. The zero value holds nothing.
 type heldResources struct {
-	slot     *rate.Concurrency // acquired by this guard, nil for none
-	heldSlot *rate.Concurrency // acquired by this guard or an earlier guard
-	inFlight *atomic.Int64     // the counter with this request, nil for none
-	isEnded  uint32            // 1 after release, which other goroutines may call
+	slot     *rate.Concurrency // slot was acquired by this guard. It is nil if there is none.
+	heldSlot *rate.Concurrency // heldSlot was acquired by this guard or an earlier one.
+	inFlight *atomic.Int64     // inFlight is the counter with this request. It is nil if there is none.
+	isEnded  uint32            // isEnded is 1 after release, which other goroutines may call.
 }
 
 // setSlots sets the slot of this guard, nil for none, and the slot of an earlier guard.
@@ -41,7 +41,7 @@ func (f *heldResources) release() {
 	if !atomic.CompareAndSwapUint32(&f.isEnded, 0, 1) {
 		return
 	}
-	f.releaseSlot() // a guard in an error route acquires its own slot
+	f.releaseSlot() // A guard in an error route acquires its own slot.
 	if f.inFlight != nil {
 		f.inFlight.Add(-1)
 	}

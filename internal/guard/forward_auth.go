@@ -133,7 +133,7 @@ var answerFields = func() map[string]string {
 func (g *Guard) handleForwardedRobotsFetch(asked *http.Request, j *Judgement) {
 	userAgent := site.RequestUserAgent(asked)
 	if userAgent == site.GuardUserAgent {
-		return // our own fetch, through the proxy
+		return // This is our own fetch, through the proxy.
 	}
 	now := time.Now()
 	entry := g.state.Cache.Get(j.Site.Key)
@@ -163,5 +163,5 @@ func (g *Guard) refetchAndWait(asked *http.Request, entry *policy.Entry, j *Judg
 	g.state.proxies.recordProxy(asked)
 	ctx, cancel := context.WithDeadline(asked.Context(), until)
 	defer cancel()
-	_ = fetchEntryNow(ctx, entry, refresh) // the request goes on without the file
+	_ = fetchEntryNow(ctx, entry, refresh) // The request goes on without the file.
 }

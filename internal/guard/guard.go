@@ -21,24 +21,25 @@ import (
 
 // Config has the settings of a guard.
 type Config struct {
-	Settings judge.Settings // settings for the judgement of requests
+	Settings judge.Settings // These are the settings for the judgement of requests.
 	// Source fetches the robots.txt. SourceKey identifies the source: its URL or path, "" for the site
 	// itself. With an [site.HostPlaceholder] in SourceKey, each host has its own file.
 	Source    site.Source
 	SourceKey string
-	// Shadow fetches the robots.txt on trial, nil for none. ShadowKey is its URL or path.
-	// ShadowLife is how long a fetched file is used if its response has no freshness lifetime.
+	// Shadow fetches the robots.txt on trial, nil for none. ShadowKey is its URL or path. ShadowLife
+	// is the time for which a fetched file is used if its response has no freshness lifetime.
 	Shadow     site.Source
 	ShadowKey  string
 	ShadowLife time.Duration
-	// Settings of fetches. FetchWait is how long a crawler's request waits for a fetch.
+	// These are settings of fetches. FetchWait is the time for which a crawler's request waits for a
+	// fetch.
 	Freshness    policy.FreshnessPolicy
 	Fallback     policy.Fallback
 	FetchTimeout time.Duration
 	FetchWait    time.Duration
-	// Grace is how long a crawler may follow a replaced version. ChangeGuardTime is how long the
-	// change guard keeps a replaced version in force if the new version shuts out search engines. 0
-	// turns either off.
+	// Grace is the time for which a crawler may follow a replaced version. ChangeGuardTime is the time
+	// for which the change guard keeps a replaced version in force if the new version shuts out search
+	// engines. 0 turns either off.
 	Grace           time.Duration
 	ChangeGuardTime time.Duration
 	// Rate has the rate limits, nil for none.
@@ -53,24 +54,25 @@ type Config struct {
 	// false. The value does not change after the configuration has started.
 	UsesPathVerdict *bool
 
-	Registry *uaident.CurrentRegistry // the registry of crawlers
-	Identity *identity.Checker        // verifies the identity of crawlers
-	Sites    *site.Sites              // the configured hosts of all servers
-	Events   *Events                  // nil if no events are emitted
+	Registry *uaident.CurrentRegistry // Registry is the registry of crawlers.
+	Identity *identity.Checker        // Identity verifies the identity of crawlers.
+	Sites    *site.Sites              // Sites has the configured hosts of all servers.
+	Events   *Events                  // Events is nil if no events are emitted.
 	// RespondRefused responds to a blocked or slowed request, or passes the request on.
 	RespondRefused func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
-	Logger         *zap.Logger // logs messages for the site owner
+	Logger         *zap.Logger // Logger logs messages for the site owner.
 }
 
 // Guard judges the requests of one handler and blocks or passes them on.
 type Guard struct {
 	Config
 	state            *State
-	serialNumber     int64                  // the number of guards up to this guard
-	hasSourcePerHost bool                   // each host has a source of its own
-	configuredTrial  robotsTrial            // trial of the configured file
-	firstJudgedLabel atomic.Pointer[string] // label of the first judged site, for siteForSource; nil before a judgement
-	Metrics          *metrics.Metrics       // the metrics of the State
+	serialNumber     int64       // serialNumber is the number of guards up to this guard.
+	hasSourcePerHost bool        // hasSourcePerHost is true if each host has a source of its own.
+	configuredTrial  robotsTrial // configuredTrial is the trial of the configured file.
+	// This is the label of the first judged site, for siteForSource. It is nil before a judgement.
+	firstJudgedLabel atomic.Pointer[string]
+	Metrics          *metrics.Metrics // Metrics are the metrics of the State.
 }
 
 // New returns a guard for a configuration. The guard ends with ctx. shared survives a reload.
@@ -109,9 +111,9 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 		return serveOwnFetch(w, r, next)
 	}
 	j := g.Judge(r)
-	isFinal := j != nil && j.isAnnounced // an earlier guard has announced the judgement
+	isFinal := j != nil && j.isAnnounced // An earlier guard has announced the judgement.
 	if j != nil && !isFinal {
-		defer j.resources.release() // also after a panic of a handler
+		defer j.resources.release() // This also runs after a panic of a handler.
 		g.Announce(r, j)
 	}
 	switch {
@@ -173,7 +175,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	// browsers. The lookup repeats the identification if it finds another version than this cached one.
 	registry := g.Registry.Load()
 	var configured *site.Site
-	var other site.Site // the site if namedSite does not know the host
+	var other site.Site // This is the site if namedSite does not know the host.
 	var entry *policy.Entry
 	var cached *policy.State
 	client := g.Settings.IdentifyWithLazyNames(registry, userAgent, func() *uaident.Overlay {
@@ -209,7 +211,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 		j.signature = signed.Reason.String()
 	}
 	if site.IsRobotsTxt(original) || g.Settings.Exempt.Matches(client, who) {
-		g.judgeByVersion(j, nil, false) // the verdict does not depend on the rules
+		g.judgeByVersion(j, nil, false) // The verdict does not depend on the rules.
 		return j
 	}
 	g.judgeBySite(r, j, entry, cached)

@@ -12,7 +12,7 @@ import (
 )
 
 // reidentifyExceptAsBrowser returns the request with its client identified by the names in a
-// version, like reidentify. If the client would be a browser, it returns the request unchanged,
+// version, as reidentify does. If the client would be a browser, it returns the request unchanged,
 // because a browser has no judgement.
 func (g *Guard) reidentifyExceptAsBrowser(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	if q := g.reidentify(r, j, version); q.Client.Class != uaident.Browser {
@@ -22,7 +22,7 @@ func (g *Guard) reidentifyExceptAsBrowser(r *http.Request, j *Judgement, version
 }
 
 // reidentifyAndVerify returns the request with its client identified by the names in a version on
-// trial, like reidentify. If this makes the client another crawler or a browser, its identity is
+// trial, as reidentify does. If this makes the client another crawler or a browser, its identity is
 // verified again.
 func (g *Guard) reidentifyAndVerify(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := g.reidentify(r, j, version)

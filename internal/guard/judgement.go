@@ -19,17 +19,21 @@ import (
 type Judgement struct {
 	judge.Request
 	judge.Result
-	userAgent       string          // see [site.RequestUserAgent]
-	VerifiedBy      verify.Method   // how the identity was verified or refuted
-	allowedByHold   bool            // a version enforced by the change guard allows the request
-	isAnnounced     bool            // whether [Guard.Announce] has recorded the judgement
-	signature       string          // result of the Web Bot Auth verification, "" without a signature
-	Site            *site.Site      // must not be modified
-	Version         *policy.Version // of the evidence; nil if the robots.txt is not known
-	redirectTargets []string        // redirect targets of the last fetch
+	userAgent  string        // userAgent is the result of [site.RequestUserAgent].
+	VerifiedBy verify.Method // VerifiedBy is the method that verified or refuted the identity.
+	// allowedByHold is true if a version that the change guard keeps in force allows the request.
+	allowedByHold bool
+	isAnnounced   bool // isAnnounced is true if [Guard.Announce] has recorded the judgement.
+	// signature is the result of the Web Bot Auth verification, or "" without a signature.
+	signature string
+	Site      *site.Site // Site must not be modified.
+	// Version is the version by which the request was judged. It is nil if the robots.txt is not
+	// known.
+	Version         *policy.Version
+	redirectTargets []string // redirectTargets are the redirect targets of the last fetch.
 	Rate            Rate
-	judgedAt        time.Time        // time of the judgement or of counting
-	response        responseRecorder // response recorder of a request that passes
+	judgedAt        time.Time        // judgedAt is the time of the judgement, or of its counting.
+	response        responseRecorder // response records the response to a request that passes.
 	resources       heldResources
 }
 
@@ -51,7 +55,7 @@ func newJudgement(configured *site.Site, other *site.Site) *Judgement {
 // are never stored, because clients can invent them.
 func (j *Judgement) KnownName() string {
 	if crawler := j.Client.Crawler; crawler != nil {
-		return crawler.Token // the code below returns the same, slower
+		return crawler.Token // The code below returns the same, but is slower.
 	}
 	group := ""
 	if j.GroupNamesClient {

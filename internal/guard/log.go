@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds of fields of a log line, in bytes.
+// These are bounds of fields of a log line, in bytes.
 const (
 	maxLoggedTarget    = 1024
 	maxLoggedUserAgent = 512
@@ -124,7 +124,7 @@ func (g *Guard) logRefused(s *site.Site, status int) {
 // unknown hosts the level is debug.
 func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
 	if s.CacheSegment == policy.UnknownHosts && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
-		return // the line would not be written
+		return // The line would not be written.
 	}
 	found := g.state.LintFindings(s.Key, v)
 	worst := mostSevereFinding(found)

@@ -13,14 +13,15 @@ import (
 
 // robotsLookup is the search for the robots.txt that applies to one request.
 type robotsLookup struct {
-	r              *http.Request
-	j              *Judgement
-	entry          *policy.Entry // cache entry of the site
-	state          *policy.State // of the robots.txt, nil before the first fetch
-	identifiedBy   *policy.State // whose names identified the client, nil for the registry alone
-	now, waitUntil time.Time     // time of the request, and the end of its wait for a fetch
-	mayWait        bool          // whether the request may wait for a fetch
-	isSecondPass   bool          // a repeated judgement, by a newer version
+	r     *http.Request
+	j     *Judgement
+	entry *policy.Entry // entry is the cache entry of the site.
+	state *policy.State // state is the state of the robots.txt. It is nil before the first fetch.
+	// The names in this state identified the client. It is nil if only the registry was used.
+	identifiedBy   *policy.State
+	now, waitUntil time.Time // These are the time of the request, and the end of its wait for a fetch.
+	mayWait        bool      // mayWait is true if the request may wait for a fetch.
+	isSecondPass   bool      // isSecondPass is true if the judgement is repeated by a newer version.
 }
 
 // lookUpRobots finds the robots.txt for the judgement's site and starts a fetch if the file is due.
@@ -48,7 +49,7 @@ func (g *Guard) lookUpRobots(r *http.Request, j *Judgement, entry *policy.Entry,
 // waits for the fetch only if it may wait and the cached state does not suffice, see canJudgeWithoutFetch.
 func (g *Guard) fetchIfDue(l *robotsLookup) {
 	if !l.entry.IsDue(l.now) {
-		l.state = l.entry.State() // a fetch may have ended since identify
+		l.state = l.entry.State() // A fetch may have ended since the client was identified.
 		return
 	}
 	var until time.Time
@@ -87,7 +88,7 @@ func (g *Guard) switchToNewerVersion(l *robotsLookup) bool {
 	if l.state == nil || l.state.Current == nil {
 		return false
 	}
-	newer := l.entry.State() // another request may have fetched the file
+	newer := l.entry.State() // Another request may have fetched the file.
 	if newer == nil || newer.Current == nil || newer.Current.Hash == l.state.Current.Hash && slices.Equal(newer.RedirectTargets, l.state.RedirectTargets) {
 		return false
 	}

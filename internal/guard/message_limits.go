@@ -8,7 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// Log lines about one crawler at one host: first a burst, then a line per interval.
+// For one crawler at one host, a burst of log lines is written first, and then one line per
+// interval.
 const (
 	violationBurst    = 10
 	violationInterval = 10 * time.Second
@@ -19,9 +20,9 @@ const (
 type messageLimits struct {
 	startTime time.Time
 	now       func() time.Time
-	interval  time.Duration // minimum interval between messages after a burst
-	burst     int           // number of messages without a minimum interval
-	limits    sync.Map      // maps a messageLimitKey to a *messageLimit
+	interval  time.Duration // interval is the minimum interval between messages after a burst.
+	burst     int           // burst is the number of messages without a minimum interval.
+	limits    sync.Map      // The key is a messageLimitKey, and the value is a *messageLimit.
 }
 
 // messageLimitKey identifies a limit by the metrics labels of a host and a crawler.

@@ -16,9 +16,9 @@ import (
 // requests it.
 type PathVerdict uint8
 
-// Path verdicts.
+// These are the path verdicts.
 const (
-	PathUnknown PathVerdict = iota // no robots.txt is known, or the request has no path
+	PathUnknown PathVerdict = iota // No robots.txt is known, or the request has no path.
 	PathAllowed
 	PathDisallowed
 )
@@ -57,10 +57,10 @@ func PathVerdictOf(r *http.Request, token string) PathVerdict {
 // placeholders of a request.
 type pathVerdictSource struct {
 	guard      *Guard
-	configured *site.Site // the result of namedSite
+	configured *site.Site // configured is the result of namedSite.
 }
 
-// Request variables: the pathVerdictSource, and whether the ledger has the request.
+// These request variables have the pathVerdictSource, and whether the ledger has the request.
 const (
 	offerVar   = "robots_guard.path"
 	countedVar = "robots_guard.path_counted"
@@ -76,7 +76,7 @@ func (g *Guard) offerPathVerdict(r *http.Request, configured *site.Site) {
 			if key == PathPlaceholder {
 				return PathVerdictOf(r, Everybody).String(), true
 			}
-			return emptyPlaceholder(key) // a judgement sets its placeholders earlier
+			return emptyPlaceholder(key) // A judgement has set its placeholders already.
 		})
 	}
 }

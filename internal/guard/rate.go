@@ -30,7 +30,7 @@ type Rate struct {
 	// Limit is the configured limit, nil for none.
 	Limit *rate.Limit
 	rate.Pace
-	actionWithoutSlowing judge.Action // the action without slowing
+	actionWithoutSlowing judge.Action // This is the action that would apply without slowing.
 }
 
 // chargeRate charges a request to the Crawl-delay and the configured limit of its crawler, if any,
@@ -53,7 +53,7 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 		delay, stale = g.shortestUsableDelay(r, j, delay, state, now)
 	}
 	if delay.Interval == 0 && limit == nil {
-		return // the file read by the crawler has no delay
+		return // The file that the crawler has read has no delay.
 	}
 	rules := g.Rate.RulesForClient(&j.Client, j.Verification, delay.Interval, limit)
 	who := rate.Client{
@@ -63,7 +63,7 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 	if who.Token == "" && limit != nil {
 		who.Token = limit.ProductToken()
 	}
-	if who.Token == "" || who.Identity != verify.Verified { // a verified crawler has one budget for all addresses
+	if who.Token == "" || who.Identity != verify.Verified { // A verified crawler has one budget for all addresses.
 		who.Network = addr.NetworkOfAddr(site.ClientAddr(r))
 	}
 	enforcedInterval, earlierPace := rules.CrawlDelay.Interval, rate.Pace{}
@@ -94,7 +94,7 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (e
 		earlierLimit = before.Rate.Limit.Rule
 	}
 	if earlierLimit != rules.ConfiguredLimit || *before.Site.OwnKey() != *j.Site.OwnKey() || before.Verification != j.Verification || before.KnownName() != j.KnownName() {
-		return earlierPace // the earlier guard charged other budgets
+		return earlierPace // The earlier guard charged other budgets.
 	}
 	rules.ConfiguredLimit = rate.Rule{}
 	sameDelay := before.Rate.EnforcedInterval == rules.CrawlDelay.Interval

@@ -24,7 +24,7 @@ func resolveRedirectTarget(location string, own *policy.Key) string {
 	}
 	to.Fragment, to.RawFragment, to.User = "", "", nil
 	if to.Path == "" {
-		to.Path = "/" // the URL as clients request it
+		to.Path = "/" // This is the URL as clients request it.
 	}
 	if to.Scheme == base.Scheme && site.NormalizeHost(to.Host, own.IsHTTPS) == own.Host {
 		return to.RequestURI()
@@ -57,6 +57,6 @@ func (g *Guard) isOtherSitesRedirectTarget(s *site.Site, target string) bool {
 }
 
 func newRedirectTargets() *lru.Cache[string, struct{}] {
-	places, _ := lru.New[string, struct{}](maxRedirectTargets) // fails for sizes below 1 only
+	places, _ := lru.New[string, struct{}](maxRedirectTargets) // This fails only for sizes below 1.
 	return places
 }

@@ -16,7 +16,7 @@ const refetchInterval = 10 * time.Second
 type reloadRefetches struct {
 	mu          sync.Mutex
 	lastRefetch time.Time
-	numLoads    int // number of loaded configurations, which numbers the configurations from 1
+	numLoads    int // numLoads is the number of loaded configurations. It numbers the configurations from 1.
 	// refetchedBy is the number of the configuration that made every robots.txt due at lastRefetch, or
 	// 0 if it did so only at the end of refetchInterval.
 	refetchedBy int
@@ -39,9 +39,9 @@ func (s *State) RefetchAll(ctx context.Context) {
 	context.AfterFunc(ctx, func() { s.refetchAfterEnd(load) })
 }
 
-// refetchAfterEnd makes every robots.txt due at the end of a configuration, which has the number ended.
-// It does nothing unless a later configuration made every robots.txt due: this configuration may be one
-// that failed to load.
+// refetchAfterEnd makes every robots.txt due at the end of a configuration, which has the number
+// ended. It does nothing unless a later configuration made every robots.txt due: the configuration
+// that has ended may be one that failed to load.
 func (s *State) refetchAfterEnd(ended int) {
 	s.refetches.mu.Lock()
 	defer s.refetches.mu.Unlock()
@@ -81,9 +81,9 @@ func (s *State) refetchAllForLoad(ctx context.Context, load int) {
 	for _, cache := range s.robotsCaches() {
 		for _, e := range cache.Entries() {
 			if load == 1 && e.State() == nil {
-				continue // a request of this configuration has started the fetch
+				continue // A request of this configuration has started the fetch.
 			}
-			s.refetches.lastRefetch = now // not set by a start with an empty cache
+			s.refetches.lastRefetch = now // A start with an empty cache does not set it.
 			e.MakeDue()
 		}
 	}

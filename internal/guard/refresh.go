@@ -18,7 +18,7 @@ func (g *Guard) prepareFetch(r *http.Request, entry *policy.Entry, s *site.Site)
 	if !ok {
 		return nil, false
 	}
-	own, of := *s, g.newRequestHost(r, s) // these copies are allocated only for a refresh
+	own, of := *s, g.newRequestHost(r, s) // These copies are allocated only for a refresh.
 	return func() <-chan struct{} {
 		return entry.Refresh(g.Freshness, g.wrapToRecordFetch(&own, g.limitFetchTime(fetch, entry.Current(), own.Key)), g.newFetchObserver(&own, of))
 	}, true
@@ -38,7 +38,7 @@ func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, s *site.Site,
 	}
 	ctx, cancel := context.WithDeadline(r.Context(), until)
 	defer cancel()
-	_ = startAndAwaitFetch(ctx, entry, refresh, entry.State() == nil) // the request goes on without the file
+	_ = startAndAwaitFetch(ctx, entry, refresh, entry.State() == nil) // The request goes on without the file.
 }
 
 // fetchEntryNow fetches the robots.txt of an entry and waits until the fetch or ctx ends. If a
@@ -54,7 +54,8 @@ func fetchEntryNow(ctx context.Context, entry *policy.Entry, refresh func() <-ch
 	return nil
 }
 
-// slotInterval is how often startAndAwaitFetch tries to start a fetch while too many other fetches run.
+// slotInterval is the interval at which startAndAwaitFetch tries to start a fetch while too many
+// other fetches run.
 const slotInterval = 5 * time.Millisecond
 
 // startAndAwaitFetch starts a fetch if the entry is due, and waits until the fetch or ctx ends. If

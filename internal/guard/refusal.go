@@ -110,7 +110,7 @@ func explainBlock(j *Judgement) []byte {
 		"your client sends the name of this crawler in its User-Agent.\n"...)
 }
 
-// Policy names in the RateLimit-Policy header.
+// These are policy names in the RateLimit-Policy header.
 const (
 	delayPolicy      = "crawl-delay"
 	limitPolicy      = "limit"

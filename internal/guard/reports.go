@@ -173,7 +173,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 			source.SiteStates[label] = live
 		}
 	}
-	for label := range seen { // sites without a request since the start
+	for label := range seen { // These sites had no request since the start.
 		if live := source.SiteStates[label]; live.Mode == "" {
 			if live.Mode = s.siteRecords.configuredModes()[label]; live.Mode != "" {
 				source.SiteStates[label] = live

@@ -18,10 +18,11 @@ import (
 // byte. It is a field of the judgement to avoid an allocation.
 type responseRecorder struct {
 	caddyhttp.ResponseWriterWrapper
-	method    string
-	status    int            // 0 before a header, and if a handler wrote only a body
-	size      int64          // bytes of the body sent until the connection was hijacked
-	resources *heldResources // of the request, nil for none
+	method string
+	status int // status is 0 before a header was written, and if a handler wrote only a body.
+	// size is the number of bytes of the body that were sent until the connection was hijacked.
+	size      int64
+	resources *heldResources // resources are held by the request. It is nil if there are none.
 	stopwatch
 }
 
@@ -89,7 +90,7 @@ func (w *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
 // sentBytes returns the number of body bytes sent to the client, which is 0 for HEAD.
 func (w *responseRecorder) sentBytes() int64 {
 	if w.method == http.MethodHead {
-		return 0 // the server does not send them
+		return 0 // The server does not send these bytes.
 	}
 	return w.size
 }
@@ -108,7 +109,7 @@ func responseStatus(r *http.Request, status int, err error, finished bool) int {
 	case !finished:
 		return http.StatusInternalServerError
 	}
-	return http.StatusOK // no handler wrote a response, so Caddy sends an empty one
+	return http.StatusOK // No handler wrote a response, so Caddy sends an empty one.
 }
 
 // errorStatus returns the status with which Caddy responds to an error of a handler.
@@ -146,7 +147,7 @@ func (g *Guard) passAndRecordResponse(w http.ResponseWriter, r *http.Request, j 
 func (g *Guard) countResponse(j *Judgement, kind responseaudit.RequestKind, code int, size int64) {
 	status, ok := responseaudit.ClassifyStatus(code)
 	if !ok {
-		return // the handler wrote no response
+		return // The handler wrote no response.
 	}
 	token, class, named := j.ledgerIdentity()
 	g.Metrics.CountResponse(class, kind, status, size)
@@ -175,7 +176,7 @@ func newClock() clock {
 type stopwatch struct {
 	clock     clock
 	startTime time.Duration
-	elapsed   time.Duration // 0 while running, then at least 1
+	elapsed   time.Duration // elapsed is 0 while the stopwatch is running, and then at least 1.
 }
 
 // start starts the stopwatch with a clock.

@@ -20,7 +20,7 @@ import (
 // robotsRequest is a client's request for robots.txt, before later handlers change it.
 type robotsRequest struct {
 	r           *http.Request
-	j           *Judgement // nil for a client without a judgement
+	j           *Judgement // j is nil for a client without a judgement.
 	site        *site.Site
 	requestHost copies.RequestHost
 	// hasExactHost is true if the Host field is the authority of the site's key, so that the
@@ -46,7 +46,7 @@ func (g *Guard) passRobotsRequest(w http.ResponseWriter, r *http.Request, j *Jud
 	}
 	recorder := newRobotsRecorder(w, r.Method)
 	defer func() {
-		if reason := recover(); reason != nil { // for example abort, which closes the connection
+		if reason := recover(); reason != nil { // For example, the handler abort panics to close the connection.
 			if j != nil && recorder.status == 0 {
 				g.recordForAudit(f, robotsResponse{}, recorder.isPage)
 			}
@@ -59,7 +59,8 @@ func (g *Guard) passRobotsRequest(w http.ResponseWriter, r *http.Request, j *Jud
 	if j != nil && code != 0 {
 		g.countResponse(j, responseaudit.KindRobotsTxt, code, recorder.sentBytes())
 	}
-	if j != nil && code != 0 && !response.isErrorStatus { // the client got this response, not the response of an error route
+	// The client got this response, not the response of an error route.
+	if j != nil && code != 0 && !response.isErrorStatus {
 		g.recordForAudit(f, response, recorder.isPage)
 	}
 	g.recordRobotsResponse(f, response)
@@ -83,28 +84,29 @@ func (g *Guard) recordRobotsResponse(f *robotsRequest, response robotsResponse) 
 		return
 	}
 	counts := g.SourceKey == "" && f.r.Method == http.MethodGet && f.isPlain && f.j.Verification != verify.Spoofed
-	if counts && !isRedirect(response.status) { // redirects are recorded below, with the guard's own result
+	if counts && !isRedirect(response.status) { // Redirects are recorded below, with the guard's own result.
 		g.recordServedRobots(f, entry, response, now)
 	}
 	if entry == nil && f.hasExactHost {
 		entry = g.getOrCreateEntry(f.site)
 	}
-	if entry != nil && (entry.State() == nil || entry.IsPossiblyChanged()) { // grace starts when the guard learns of a change
+	// The grace starts when the guard learns of a change.
+	if entry != nil && (entry.State() == nil || entry.IsPossiblyChanged()) {
 		var until time.Time
-		if isRedirect(response.status) { // the guard should know all redirects before the client follows them
+		if isRedirect(response.status) { // The guard should know all redirects before the client follows them.
 			until = now.Add(g.FetchWait)
 		}
 		g.fetchAndWait(f.r, entry, f.site, until)
 	}
 	if entry != nil && isRedirect(response.status) {
 		if state := entry.State(); state != nil {
-			g.recordRedirectTargets(f.site, state.RedirectTargets) // the state may come from the storage
+			g.recordRedirectTargets(f.site, state.RedirectTargets) // The state may come from the storage.
 		}
 		if counts {
 			g.recordRedirectedRobots(f, entry.State(), response, now)
 		}
 	}
-	if response.deliversRules(f.r.Method) && !site.IsEarlyData(f.r) { // early data does not prove the address
+	if response.deliversRules(f.r.Method) && !site.IsEarlyData(f.r) { // Early data does not prove the address.
 		read := ledger.RobotsFetch{At: now.UnixMilli(), Status: response.status, Version: response.hash}
 		g.recordRobotsFetch(f.r, f.j, read)
 	}
@@ -142,7 +144,7 @@ func (g *Guard) recordServedRobots(f *robotsRequest, entry *policy.Entry, respon
 		return
 	}
 	if response.hash == [sha256.Size]byte{} && response.isAborted {
-		return // else a client that aborts its request could make all requests under its name stale
+		return // Otherwise, a client that aborts its request could make all requests under its name stale.
 	}
 	if response.hash == [sha256.Size]byte{} {
 		g.state.Copies.RecordServedUnreadable(f.requestHost, productToken(f.j), now)
@@ -267,10 +269,10 @@ func (g *Guard) mayUseAllowingVersion(r *http.Request, j *Judgement, state *poli
 func (g *Guard) recordCopyAndFindOthers(r *http.Request, j *Judgement, state *policy.State, now time.Time) (others []*policy.Version, lost bool) {
 	of, token := g.newRequestHost(r, j.Site), productToken(j)
 	if j.Verification == verify.Spoofed {
-		token = "" // a spoofed name gains nothing from files served to it
+		token = "" // A spoofed name gains nothing from files that were served to it.
 	}
 	if state.FailureCount > 0 && state.FailingSince.Before(now) {
-		now = state.FailingSince // the time of failing fetches does not count
+		now = state.FailingSince // The time of failing fetches does not count.
 	}
 	g.state.Copies.RecordCurrentCopy(of, state, now)
 	return g.state.Copies.PossiblyUsedVersions(of.Host, token, state.Current, now, g.gracePeriod(j))

@@ -19,8 +19,8 @@ const maxPageStart = 4096
 // robotsRecorder passes a response for robots.txt on and records it with its body.
 type robotsRecorder struct {
 	responseRecorder
-	body      []byte // as sent: at most policy.MaxSize+1 bytes of a file, else at most maxPageStart
-	isAborted bool   // the client closed the connection or the stream before the end
+	body      []byte // body is as sent: at most policy.MaxSize+1 bytes of a file, else at most maxPageStart.
+	isAborted bool   // isAborted is true if the client closed the connection or the stream before the end.
 }
 
 func newRobotsRecorder(w http.ResponseWriter, method string) *robotsRecorder {
@@ -66,12 +66,12 @@ func (w *robotsRecorder) buildResponse(err error) robotsResponse {
 	case w.status == 0 && err != nil:
 		a = robotsResponse{status: errorStatus(err), isErrorStatus: true}
 	case w.status == 0:
-		a.status = http.StatusOK // no handler wrote a response, so Caddy sends an empty one
+		a.status = http.StatusOK // No handler wrote a response, so Caddy sends an empty one.
 	}
 	switch {
 	case w.method != http.MethodGet:
 	case a.status == http.StatusNotFound, a.status == http.StatusGone:
-		a.hash = sha256.Sum256(nil) // the hash of policy.Version for a missing file
+		a.hash = sha256.Sum256(nil) // This is the hash of policy.Version for a missing file.
 	case (policy.FetchResult{Status: a.status}).AccessResult() == policy.Successful && err == nil && w.isComplete():
 		if text, err := site.DecodeBody(header, w.body); err == nil {
 			a.text, a.hash = text, sha256.Sum256(text)
@@ -98,13 +98,15 @@ var _ io.ReaderFrom = (*robotsRecorder)(nil)
 type robotsResponse struct {
 	status             int
 	etag, lastModified string
-	isEncoded          bool              // has a Content-Encoding, which the validators include
-	text               []byte            // decoded body of at most policy.MaxSize+1 bytes
-	hash               [sha256.Size]byte // of the body; zero if unknown
-	lifetime           time.Duration     // freshness lifetime, see [policy.Version]
-	location           string            // Location field of a redirect
-	isErrorStatus      bool              // status of an error; error routes may send another response
-	isAborted          bool              // the client did not wait for the end of the response
+	// isEncoded is true if the response has a Content-Encoding, which the validators include.
+	isEncoded bool
+	text      []byte            // text is the decoded body of at most policy.MaxSize+1 bytes.
+	hash      [sha256.Size]byte // hash is the hash of the body. It is zero if it is unknown.
+	lifetime  time.Duration     // lifetime is the freshness lifetime. See [policy.Version].
+	location  string            // location is the Location field of a redirect.
+	// isErrorStatus is true for the status of an error. Error routes may send another response.
+	isErrorStatus bool
+	isAborted     bool // isAborted is true if the client did not wait for the end of the response.
 }
 
 // deliversRules reports whether the client knows the rules of the site after this response to a
@@ -135,7 +137,7 @@ func (a robotsResponse) differsFromCopy(s *policy.State, own *policy.Key) bool {
 		case a.hash != [sha256.Size]byte{}:
 			return a.hash != good.Hash && policy.Parse(a.text).RulesDigest() != good.Robots.RulesDigest()
 		case a.isEncoded:
-			return false // validators depend on the content coding
+			return false // Validators depend on the content coding.
 		case a.etag != "" && good.ETag != "":
 			return strings.TrimPrefix(a.etag, "W/") != strings.TrimPrefix(good.ETag, "W/")
 		case a.lastModified != "" && good.LastModified != "":

@@ -12,9 +12,9 @@ import (
 
 // CacheSizes has the maximum numbers of cached robots.txt files; 0 means the default.
 type CacheSizes struct {
-	MaxPolicies        int // maximum number of configured sites
-	UnknownHosts       int // maximum number of unknown hosts
-	UnknownHostFetches int // maximum number of concurrent fetches for unknown hosts
+	MaxPolicies        int // MaxPolicies is the maximum number of configured sites.
+	UnknownHosts       int // UnknownHosts is the maximum number of unknown hosts.
+	UnknownHostFetches int // UnknownHostFetches is the maximum number of concurrent fetches for unknown hosts.
 }
 
 // MaxPoliciesFor returns the maximum number of cached robots.txt files of configured sites.
@@ -22,7 +22,7 @@ type CacheSizes struct {
 // maximum below hosts causes constant fetches, so MaxPoliciesFor logs a warning.
 func MaxPoliciesFor(configured, hosts int, logger *zap.Logger) int {
 	if configured == 0 {
-		return max(ConfiguredHostBounds.Entries, 2*hosts) // with http and https each is two sites
+		return max(ConfiguredHostBounds.Entries, 2*hosts) // With http and https, each host is two sites.
 	}
 	if configured < hosts {
 		logger.Warn("the option policies is below the number of hosts with a guard, so robots.txt files are evicted and fetched again all the time; "+
@@ -35,18 +35,18 @@ func MaxPoliciesFor(configured, hosts int, logger *zap.Logger) int {
 type Settings struct {
 	Sites     ConfiguredSites
 	Sizes     CacheSizes
-	Retention time.Duration            // of the ledger; 0 means the default
-	History   report.LedgerPersistence // whether data survive a restart
+	Retention time.Duration            // Retention is the retention of the ledger. 0 means the default.
+	History   report.LedgerPersistence // History reports whether data survive a restart.
 	Registry  *uaident.CurrentRegistry
 }
 
 // UseSettings applies the settings of a configuration until release is called. During a reload the newest
 // settings apply.
 func (s *State) UseSettings(settings Settings) (release func()) {
-	end, _ := s.settings.Apply(settings, s.applySettings) // applySettings never returns an error
+	end, _ := s.settings.Apply(settings, s.applySettings) // The method applySettings never returns an error.
 	return func() {
 		_ = end()
-		s.removeUnconfigured() // recorded by the last requests of the released configuration
+		s.removeUnconfigured() // The last requests of the released configuration recorded these.
 	}
 }
 
@@ -56,7 +56,7 @@ func (s *State) applySettings(settings Settings) error {
 	s.resizeCaches(settings.Sizes)
 	s.Ledger.SetRetention(settings.Retention)
 	s.history.Store(&settings.History)
-	if settings.Registry != nil { // nil if no configuration is running
+	if settings.Registry != nil { // This is nil if no configuration is running.
 		s.registry.Store(settings.Registry)
 	}
 	s.siteRecords.configured.Store(&settings.Sites)

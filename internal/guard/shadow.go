@@ -25,10 +25,10 @@ import (
 // robotsTrials has the robots.txt files on trial of all running configurations, and what each would
 // change.
 type robotsTrials struct {
-	cache   *policy.Cache // cache of the trial files, which are never stored
+	cache   *policy.Cache // This is the cache of the trial files, which are never stored.
 	effects *shadow.Trials
 
-	mu    sync.Mutex // serializes changes of the trial files
+	mu    sync.Mutex // This mutex serializes changes of the trial files.
 	files atomic.Pointer[[]*shadow.File]
 }
 
@@ -92,7 +92,7 @@ func (t *robotsTrials) addToReport(to *report.Source) {
 // robotsTrial is the trial of a file for a host. The zero value means no trial.
 type robotsTrial struct {
 	*shadow.File
-	host  string // host without a port
+	host  string // host has no port.
 	entry *policy.Entry
 }
 
@@ -184,11 +184,11 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now tim
 		InForce: j.Version, OnTrial: version, VerdictInForce: j.RobotsVerdict, VerdictOnTrial: result.RobotsVerdict,
 		Difference: shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed),
 	}
-	if t.IsPublished != nil && t.IsPublished(t.host) { // the file on trial is the previous one
+	if t.IsPublished != nil && t.IsPublished(t.host) { // The file on trial is the previous one.
 		note.InForce, note.OnTrial, note.VerdictInForce, note.VerdictOnTrial = note.OnTrial, note.InForce, note.VerdictOnTrial, note.VerdictInForce
 		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
 		if note.Difference == shadow.NewlyForbidden {
-			g.recordSearchEnginePage(j) // the previous version allows the request
+			g.recordSearchEnginePage(j) // The previous version allows the request.
 		}
 	}
 	g.recordTrialResult(j, t.Source, note, &q, &result)

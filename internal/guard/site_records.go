@@ -32,24 +32,29 @@ type ConfiguredSites struct {
 // siteRecords has a record of each site that had a judged request. The configured hosts bound its
 // size, see [State.UseSettings]. The zero value is empty.
 type siteRecords struct {
-	mu         sync.Mutex                           // locked during changes of records
-	records    cowmap.LargeMap[string, *siteRecord] // records by label of the site
-	configured atomic.Pointer[ConfiguredSites]      // of the last configuration; nil without a configuration
+	mu      sync.Mutex                           // This mutex is locked during changes of records.
+	records cowmap.LargeMap[string, *siteRecord] // The key is the label of the site.
+	// These are the sites of the last configuration. It is nil without a configuration.
+	configured atomic.Pointer[ConfiguredSites]
 }
 
 // siteRecord is what the guard remembers about a site between requests. It is immutable.
 type siteRecord struct {
-	guardNumber int64                         // number of the latest guard with a judgement at the site
-	key         policy.Key                    // of its robots.txt; the zero Key if clients choose the key
-	mode        string                        // at the last change of the record
-	loggedCause report.ProtectionProblemCause // why the robots.txt restricts no crawler, as logged; "" for a site with rules
+	// guardNumber is the number of the latest guard with a judgement at the site.
+	guardNumber int64
+	// key is the key of the site's robots.txt. It is the zero Key if clients choose the key.
+	key  policy.Key
+	mode string // mode is the mode at the last change of the record.
+	// loggedCause is the logged reason why the robots.txt restricts no crawler. It is "" for a site
+	// with rules.
+	loggedCause report.ProtectionProblemCause
 }
 
 // recordSite updates the record of a judgement's site, and records in the ledger a change of its
 // mode.
 func (g *Guard) recordSite(j *Judgement) {
 	if g.firstJudgedLabel.Load() == nil {
-		label := j.Site.Label // a pointer into the site could keep the judgement in memory
+		label := j.Site.Label // A pointer into the site could keep the judgement in memory.
 		g.firstJudgedLabel.CompareAndSwap(nil, &label)
 	}
 	if mode, changed := g.state.siteRecords.recordSite(j.Site, g.serialNumber, judge.ModeWord(g.Settings.Enforce)); changed {
@@ -97,7 +102,7 @@ func (s *siteRecords) updatedRecord(r siteRecord, of *site.Site, guard int64, gu
 	}
 	r.mode = s.currentMode(of.Label, r.mode)
 	if !isEnforceMode(r.mode) {
-		r.loggedCause = "" // in monitor mode nothing is blocked
+		r.loggedCause = "" // In the mode monitor nothing is blocked.
 	}
 	return r
 }
@@ -149,7 +154,7 @@ func (s *siteRecords) recordsWithCurrentMode() iter.Seq2[string, siteRecord] {
 // recordsWithKey yields the label and the record of each site that uses the robots.txt with a key.
 func (s *siteRecords) recordsWithKey(key policy.Key) iter.Seq2[string, siteRecord] {
 	return func(yield func(string, siteRecord) bool) {
-		if key.Source == "" { // at most one site, found without a search
+		if key.Source == "" { // At most one site has the label, so no search is necessary.
 			label := site.NewSite(key).Label
 			if r := s.loadRecord(label); r.key == key {
 				r.mode = s.currentMode(label, r.mode)
@@ -210,7 +215,8 @@ func (s *State) Modes() map[string]string {
 // Enforces reports whether a site that uses the robots.txt with a key is in enforce mode. For a
 // configured host, the answer is known before the first crawler comes.
 func (s *State) Enforces(key policy.Key) bool {
-	if key.Source == "" && isEnforceMode(s.siteRecords.configuredModes()[site.NewSite(key).Label]) { // at any port, by http or https
+	// The site may have any port and either scheme.
+	if key.Source == "" && isEnforceMode(s.siteRecords.configuredModes()[site.NewSite(key).Label]) {
 		return true
 	}
 	for _, r := range s.siteRecords.recordsWithKey(key) {

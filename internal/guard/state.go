@@ -32,41 +32,47 @@ import (
 // to a configuration and stays usable after the last handler has released it, because requests may
 // be in flight.
 type State struct {
-	Cache             *policy.Cache                // robots.txt files of the sites
-	Bases             *policy.Cache                // base files of robots_txt handlers
-	SiteHistories     publish.SiteHistories        // histories of the changes of robots_txt handlers
-	ManagedPublishers publish.RunningPublishers    // publishers of the running robots_txt handlers
-	Copies            *copies.History              // files that crawlers may be using
-	redirectTargets   *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
-	Metrics           *metrics.Metrics
-	violations        *messageLimits // limits log lines about violations
-	violationEvents   *messageLimits
-	warningLimits     *messageLimits // limits warnings, by host
-	changeGuard       copies.ChangeGuard
-	trials            *robotsTrials
-	rates             *rate.Budgets
-	clock             clock // clock of the stopwatches
-	Ledger            *ledger.Ledger
-	Alerts            *alert.Manager
-	SentAlerts        notify.DeliveryHistory // alerts that were sent to receivers
-	siteRecords       siteRecords
-	sentAuditEvents   sentAuditEvents
-	withheldResponses responseaudit.WithheldTracker // responses to crawlers instead of a robots.txt
+	Cache *policy.Cache // Cache has the robots.txt files of the sites.
+	Bases *policy.Cache // Bases has the base files of robots_txt handlers.
+	// SiteHistories has the histories of the changes of robots_txt handlers.
+	SiteHistories publish.SiteHistories
+	// ManagedPublishers has the publishers of the running robots_txt handlers.
+	ManagedPublishers publish.RunningPublishers
+	Copies            *copies.History // Copies has the files that crawlers may be using.
+	// redirectTargets has the redirect targets of robots.txt at other hosts.
+	redirectTargets *lru.Cache[string, struct{}]
+	Metrics         *metrics.Metrics
+	violations      *messageLimits // violations limits log lines about violations.
+	violationEvents *messageLimits
+	warningLimits   *messageLimits // warningLimits limits warnings by host.
+	changeGuard     copies.ChangeGuard
+	trials          *robotsTrials
+	rates           *rate.Budgets
+	clock           clock // clock is the clock of the stopwatches.
+	Ledger          *ledger.Ledger
+	Alerts          *alert.Manager
+	SentAlerts      notify.DeliveryHistory // SentAlerts has the alerts that were sent to receivers.
+	siteRecords     siteRecords
+	sentAuditEvents sentAuditEvents
+	// withheldResponses has responses to crawlers instead of a robots.txt.
+	withheldResponses responseaudit.WithheldTracker
 
 	settings reload.ActiveSettings[Settings]
-	history  atomic.Pointer[report.LedgerPersistence] // of the last configuration; nil without history
+	// history is from the last configuration. It is nil without a history.
+	history atomic.Pointer[report.LedgerPersistence]
 
-	Identity *identity.SharedState // the verifier that all configurations share
+	Identity *identity.SharedState // Identity is the verifier that all configurations share.
 
-	Unregistered registry.UnregisteredNames // crawlers that the registry lacks
+	Unregistered registry.UnregisteredNames // Unregistered has the names of crawlers that the registry lacks.
 
-	Memory *store.Memory // connects the state with the storage
+	Memory *store.Memory // Memory connects the state with the storage.
 
-	registryStatus atomic.Pointer[func() *report.RegistryStatus] // see SetRegistryStatus
+	registryStatus atomic.Pointer[func() *report.RegistryStatus] // registryStatus is set by SetRegistryStatus.
 
-	lintCache *lint.Cache                             // cached reports of lint
-	registry  atomic.Pointer[uaident.CurrentRegistry] // of the last configuration; nil before the first
-	guards    atomic.Int64                            // number of guards since the start
+	lintCache *lint.Cache // lintCache caches reports of lint.
+	// registry is the registry of the last configuration. It is nil before the first.
+	registry atomic.Pointer[uaident.CurrentRegistry]
+	guards   atomic.Int64 // guards is the number of guards since the start.
 
 	sources   sourceGuards
 	proxies   seenProxies
@@ -115,7 +121,8 @@ func (s *State) Destruct() error {
 	return nil
 }
 
-// Bounds of the cache. Unknown hosts have less, and cannot evict configured sites.
+// These are the bounds of the cache. Unknown hosts have lower bounds, and cannot evict configured
+// sites.
 var (
 	// ConfiguredHostBounds is the default for configured sites.
 	ConfiguredHostBounds = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, ConcurrentFetches: 64}

@@ -24,7 +24,8 @@ func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, 
 		g.judgeByCopy(&l)
 	}
 	g.chargeRate(r, j, l.state, l.now)
-	if j.Rate.State == rate.SlowedDown && !j.Rate.IsOverLimit && g.refetchAndSwitchVersion(&l) { // the new version may have no Crawl-delay
+	// The new version may have no Crawl-delay.
+	if j.Rate.State == rate.SlowedDown && !j.Rate.IsOverLimit && g.refetchAndSwitchVersion(&l) {
 		j.Rate = Rate{}
 		j.resources.releaseSlot()
 		g.judgeByCopy(&l)
@@ -46,7 +47,8 @@ func (g *Guard) judgeByCopy(l *robotsLookup) {
 		j.redirectTargets = []string{j.Target}
 		g.judgeByVersion(j, ours, closed)
 	}
-	if t := g.trialForSite(j.Site); t.File != nil && ours != nil && !l.isSecondPass { // the trial judges each request only once
+	// The trial judges each request only once.
+	if t := g.trialForSite(j.Site); t.File != nil && ours != nil && !l.isSecondPass {
 		g.judgeTrial(r, j, t, l.now)
 	}
 	if ours == nil || j.Verdict != judge.Disallowed {
@@ -119,8 +121,8 @@ func versionInForce(state *policy.State, now time.Time, fallback policy.Fallback
 	return state.Current, false
 }
 
-// gracePeriod returns how long the crawler may follow a replaced version. A longer time documented
-// by the crawler's operator does not count for a spoofed name.
+// gracePeriod returns the time for which the crawler may follow a replaced version. A longer time
+// documented by the crawler's operator does not count for a spoofed name.
 func (g *Guard) gracePeriod(j *Judgement) time.Duration {
 	if j.Verification == verify.Spoofed {
 		return g.Grace

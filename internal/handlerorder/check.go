@@ -55,7 +55,7 @@ func (w *routeWalker) checkDisallowed() error {
 		var config struct {
 			At string `json:"at"`
 		}
-		_ = json.Unmarshal(m.config, &config) // for an expression, At is empty
+		_ = json.Unmarshal(m.config, &config) // For an expression, At is empty.
 		return option.AddCaddyfileLine(config.At, fmt.Errorf("%s: robots_disallowed needs a robots_guard before it, because it uses the robots.txt of robots_guard; write robots_guard monitor into the site if you do not want to block requests, and put both into a route block if Caddy orders the directive of the matcher first, such as header", m.site))
 	}
 	return nil

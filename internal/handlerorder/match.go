@@ -13,7 +13,7 @@ type Matcher struct {
 	Config json.RawMessage
 }
 
-// anyOf names a pseudo matcher for several matcher sets in a route. At least one set has to match.
+// anyOf is the name that stands for several matcher sets in a route. At least one set has to match.
 const anyOf = "any of"
 
 // sortedMatchers returns the matchers of a matcher set, sorted by name.

@@ -18,22 +18,24 @@ const Disallowed = "robots_disallowed"
 
 // PlacedHandler is a handler of this module with its position in the routes.
 type PlacedHandler struct {
-	Name             string // Guard, Dashboard or RobotsTXT
-	Config           json.RawMessage
-	Server           string
-	Listen           []string  // the addresses of the server, set by [Server.PlacedHandlers]
-	HasHTTPSRedirect bool      // automatic HTTPS redirects http requests to the server, set by [Server.PlacedHandlers]
-	Hosts            []string  // hosts of the enclosing routes; empty for any host
-	Matchers         []Matcher // the other matchers of the enclosing routes
-	BlockingHandler  string    // an earlier handler that responds to every request, or empty
-	BlockedHandler   string    // a later handler that no request reaches, or empty
+	Name   string // Name is Guard, Dashboard or RobotsTXT.
+	Config json.RawMessage
+	Server string
+	Listen []string // Listen has the addresses of the server. [Server.PlacedHandlers] sets it.
+	// HasHTTPSRedirect is true if automatic HTTPS redirects http requests to the server.
+	// [Server.PlacedHandlers] sets it.
+	HasHTTPSRedirect bool
+	Hosts            []string  // Hosts are the hosts of the enclosing routes. It is empty for any host.
+	Matchers         []Matcher // Matchers are the other matchers of the enclosing routes.
+	BlockingHandler  string    // BlockingHandler is an earlier handler that responds to every request, or empty.
+	BlockedHandler   string    // BlockedHandler is a later handler that no request reaches, or empty.
 
-	requestKey        string            // equal for handlers with the same requests
-	precedingHandlers *precedingHandler // handlers that a request may have passed
+	requestKey        string            // requestKey is equal for handlers with the same requests.
+	precedingHandlers *precedingHandler // precedingHandlers are the handlers that a request may have passed.
 	groups            []string
-	exactPath         string // a path required by a matcher, or empty
-	isUnauthenticated bool   // for a dashboard: set by lacksAuthentication
-	cacheName         string // for a guard: set by precedingCache
+	exactPath         string // exactPath is a path that a matcher requires, or empty.
+	isUnauthenticated bool   // For a dashboard, lacksAuthentication sets this.
+	cacheName         string // For a guard, precedingCache sets this.
 }
 
 // SiteName returns the name of the handler's site for messages, for example "site example.com".
@@ -48,14 +50,16 @@ func siteName(server string, hosts []string) string {
 
 // precedingHandler is an element in a linked list of handlers that a request may have passed.
 type precedingHandler struct {
-	name            string
-	hosts           []string  // hosts of the enclosing routes; empty for any host
-	requestKey      string    // same as PlacedHandler.requestKey
-	matchers        []Matcher // matchers of the routes that contain the handler
-	group           string    // route group; a request uses a single route of a group
-	asksOtherServer bool      // continues only if another server agrees, like forward_auth
+	name       string
+	hosts      []string  // hosts are the hosts of the enclosing routes. It is empty for any host.
+	requestKey string    // requestKey is the same as PlacedHandler.requestKey.
+	matchers   []Matcher // matchers are the matchers of the routes that contain the handler.
+	group      string    // group is the route group. A request uses a single route of a group.
+	// asksOtherServer is true if the handler continues only after another server has agreed, like
+	// forward_auth.
+	asksOtherServer bool
 	previous        *precedingHandler
-	cache           *precedingHandler // the nearest cache before the handler
+	cache           *precedingHandler // cache is the nearest cache before the handler.
 }
 
 // cacheHandlers are the handlers for caching responses: cache-handler, Souin (its base), and

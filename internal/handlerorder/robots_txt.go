@@ -9,10 +9,12 @@ import (
 
 // RobotsTXTHandler is a robots_txt handler with its place in the configuration.
 type RobotsTXTHandler struct {
-	Name          string // name that the caller gave the configuration
-	Server        string
-	Hosts         []string // empty for any host
-	TrialObstacle string   // why no guard can run a trial of a change, or empty if a guard can
+	Name   string // Name is the name that the caller gave the configuration.
+	Server string
+	Hosts  []string // Hosts is empty for any host.
+	// TrialObstacle is the reason why no guard can run a trial of a change. It is empty if a guard
+	// can.
+	TrialObstacle string
 }
 
 // SiteName returns the name of the handler's site for messages, for example "site example.com".

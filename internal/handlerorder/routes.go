@@ -40,12 +40,12 @@ func routesAsJSON(list caddyhttp.RouteList) []Route {
 		for _, handler := range r.Handlers {
 			name := caddy.GetModuleName(handler)
 			config := caddyconfig.JSONModuleObject(handler, "handler", name, nil)
-			if config == nil { // the handler has a field without a JSON form
+			if config == nil { // The handler has a field without a JSON form.
 				config = caddyconfig.JSON(map[string]string{"handler": name}, nil)
 			}
 			routes[i].Handle = append(routes[i].Handle, config)
 		}
-		for _, set := range r.MatcherSetsRaw { // of error routes, which Caddy provisions last
+		for _, set := range r.MatcherSetsRaw { // Caddy provisions the handlers of error routes last.
 			routes[i].Match = append(routes[i].Match, set)
 		}
 		for _, set := range r.MatcherSets {
@@ -81,7 +81,8 @@ func matcherSetAsJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 	matchers := make(map[string]json.RawMessage, len(set))
 	for _, matcher := range set {
 		name := caddy.GetModuleName(matcher)
-		if matchers[name] = matcherAsJSON(matcher); name == "robots_crawler" || name == Disallowed { // these matchers keep their JSON configuration
+		// These matchers keep their JSON configuration.
+		if matchers[name] = matcherAsJSON(matcher); name == "robots_crawler" || name == Disallowed {
 			matchers[name] = caddyconfig.JSON(matcher, nil)
 		}
 	}
@@ -98,7 +99,7 @@ func matcherAsJSON(matcher any) json.RawMessage {
 			sets[i] = matcherSetAsJSON(set)
 		}
 		return caddyconfig.JSON(sets, nil)
-	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // automatic HTTPS adds a MatchHost that is not a pointer
+	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // Automatic HTTPS adds a MatchHost that is not a pointer.
 		*caddyhttp.MatchPath, *caddyhttp.MatchMethod, *caddyhttp.MatchHeader, *caddyhttp.MatchQuery,
 		*caddyhttp.VarsMatcher, *caddyhttp.MatchExpression:
 		return caddyconfig.JSON(matcher, nil)

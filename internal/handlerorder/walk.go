@@ -66,14 +66,14 @@ type routePosition struct {
 	requestKey string
 	previous   *precedingHandler
 	groups     []string
-	exactPath  string             // see PlacedHandler.exactPath
-	responder  *respondingHandler // nil if a request may reach this position
+	exactPath  string             // exactPath is the same as PlacedHandler.exactPath.
+	responder  *respondingHandler // responder is nil if a request may reach this position.
 }
 
 // respondingHandler is a handler that responds to every request.
 type respondingHandler struct {
 	name    string
-	handler *PlacedHandler // nil for a handler of another module
+	handler *PlacedHandler // handler is nil for a handler of another module.
 }
 
 // walkRoutes visits the handlers of routes and returns the position after the routes.
@@ -81,7 +81,7 @@ func (w *routeWalker) walkRoutes(routes []Route, outer routePosition) (routePosi
 	after := outer
 	for i, route := range routes {
 		here := after
-		if route.Group != "" { // a request uses a single route of a group
+		if route.Group != "" { // A request uses a single route of a group.
 			here.groups = append(slices.Clip(here.groups), route.Group)
 			here.requestKey += "\n" + route.Group + " " + strconv.Itoa(i)
 		}
@@ -99,7 +99,7 @@ func (w *routeWalker) walkRoutes(routes []Route, outer routePosition) (routePosi
 		}
 		isConditional := len(route.Match) > 0 || route.Group != ""
 		if route.Terminal && isConditional {
-			continue // later routes are for other requests
+			continue // Later routes are for other requests.
 		}
 		for p := here.previous; route.Group != "" && p != after.previous; p = p.previous {
 			p.group = route.Group
@@ -158,7 +158,7 @@ func (y *routePosition) addMatchers(sets []map[string]json.RawMessage) error {
 		}
 		y.matchers = append(y.matchers, Matcher{anyOf, config})
 	}
-	text, err := json.Marshal(sets) // JSON with sorted keys and without spaces
+	text, err := json.Marshal(sets) // The key is JSON with sorted keys and without spaces.
 	y.requestKey += "\n" + string(text)
 	return err
 }

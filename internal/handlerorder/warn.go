@@ -75,7 +75,7 @@ func (p *PlacedHandler) lacksAuthentication() bool {
 	}
 	for b := p.precedingHandlers; b != nil; b = b.previous {
 		if slices.Contains(p.groups, b.group) {
-			continue // in another route of the group
+			continue // The handler is in another route of the group.
 		}
 		if !slices.Contains(passThroughHandlers, b.name) || b.asksOtherServer || slices.ContainsFunc(b.matchers, restrictsClients) {
 			return false

@@ -27,8 +27,8 @@ type Checker struct {
 	// Logger logs warnings about proxies that hide client addresses.
 	Logger *zap.Logger
 
-	// The warnings already logged for this configuration: a proxy passes on addresses that clients
-	// can forge, a proxy does not send the client's address, a proxy is not trusted.
+	// These are true if the warning was logged for this configuration: a proxy passes on addresses
+	// that clients can forge, a proxy does not send the client's address, a proxy is not trusted.
 	warnedForgeable, warnedMissing, warnedUntrusted atomic.Bool
 }
 
@@ -41,7 +41,7 @@ func (c *Checker) VerifyClient(r *http.Request, client uaident.Identity) (verify
 	if c.Verifier == nil || client.Crawler == nil {
 		return verify.Claimed, verify.None
 	}
-	keysUnavailable := false // the operator's keys are not available to check its signature
+	keysUnavailable := false // The operator's keys are not available to check the signature.
 	if r.Header["Signature-Input"] != nil && c.Signatures.Load() != nil {
 		signature := c.verifySignature(r)
 		signedByOperator := signature.Operator != "" && signature.Operator == client.Crawler.Operator
@@ -53,7 +53,7 @@ func (c *Checker) VerifyClient(r *http.Request, client uaident.Identity) (verify
 	result := c.Verifier.Check(client.Crawler, site.ClientAddr(r))
 	switch {
 	case result.State == verify.Verified && site.IsEarlyData(r):
-		return verify.Unknown, verify.None // the address is not proven until the handshake is complete
+		return verify.Unknown, verify.None // The address is not proven until the handshake is complete.
 	case result.State == verify.Verified && site.AddrMayBeForged(r):
 		c.warnOnce(&c.warnedForgeable, "a proxy passes on client addresses that clients can forge; clients behind it are not verified; "+
 			"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites")
@@ -101,11 +101,15 @@ type SharedState struct {
 	// Verifier verifies clients by IP address and DNS for all configurations.
 	Verifier *verify.Verifier
 
-	settings           reload.ActiveSettings[verify.Config]
-	refreshSlot        chan struct{}                           // full while the address lists are refreshed
-	fetchCount         atomic.Uint64                           // number of fetched lists, accepted or not
-	listFetchObserver  atomic.Pointer[func(verify.ListStatus)] // called for each fetched list; may be nil
-	signatureVerifiers *caddy.UsagePool                        // maps the signing agents to their *signatureVerifier
+	settings reload.ActiveSettings[verify.Config]
+	// refreshSlot is full while the address lists are refreshed.
+	refreshSlot chan struct{}
+	// fetchCount is the number of fetched lists, accepted or not.
+	fetchCount atomic.Uint64
+	// listFetchObserver is called for each fetched list. It may be nil.
+	listFetchObserver atomic.Pointer[func(verify.ListStatus)]
+	// The key has the signing agents, and the value is their *signatureVerifier.
+	signatureVerifiers *caddy.UsagePool
 }
 
 // NewSharedState returns a state without address lists and settings.
@@ -124,14 +128,14 @@ func (s *SharedState) recordListFetch(status verify.ListStatus) {
 	}
 }
 
-// FetchCount returns how many times an address list was fetched, including lists not accepted yet
-// because they shrank too much. Each fetch may change the result of Export.
+// FetchCount returns the number of fetches of address lists, including fetched lists that were not
+// accepted yet because they shrank too much. Each fetch may change the result of Export.
 func (s *SharedState) FetchCount() uint64 { return s.fetchCount.Load() }
 
 // ExportLists encodes the address lists of crawlers for ImportLists.
 func (s *SharedState) ExportLists() ([]byte, error) { return s.Verifier.ExportLists() }
 
-// ImportLists replaces each address list by the encoded list from Export, if this is newer.
+// ImportLists replaces each address list by the encoded list from ExportLists, if this is newer.
 func (s *SharedState) ImportLists(data []byte) error { return s.Verifier.ImportLists(data) }
 
 // ApplyConfig applies the verification settings of a configuration until stop is called. stop
@@ -140,7 +144,7 @@ func (s *SharedState) ApplyConfig(c verify.Config) (stop func() error, err error
 	return s.settings.Apply(c, s.Verifier.Configure)
 }
 
-// ApplyCount returns how many times [SharedState.ApplyConfig] has succeeded.
+// ApplyCount returns the number of successful calls of [SharedState.ApplyConfig].
 func (s *SharedState) ApplyCount() uint64 { return s.settings.ApplyCount() }
 
 // IsRefreshingLists reports whether RefreshLists is running.
@@ -172,7 +176,7 @@ func (s *SharedState) RefreshLists(ctx context.Context, logger *zap.Logger) {
 
 // logListFetch logs the result of fetching an address list.
 func logListFetch(logger *zap.Logger, s verify.ListStatus) {
-	next := zap.Skip() // address lists in files have no next attempt
+	next := zap.Skip() // Address lists in files have no next attempt.
 	if !s.NextFetch.IsZero() {
 		next = zap.Time("next_attempt", s.NextFetch)
 	}

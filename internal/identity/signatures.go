@@ -57,14 +57,16 @@ func SignatureResult(r *http.Request) (result botauth.Result, ok bool) {
 type signatureVerifier struct {
 	*botauth.Verifier
 
-	onDirectoryFetch func(result string) // gets the result of each fetch of a key directory
+	onDirectoryFetch func(result string) // onDirectoryFetch gets the result of each fetch of a key directory.
 
-	mu          sync.Mutex
-	logger      *zap.Logger       // logger of the configuration that was loaded last
-	lastResults map[string]string // last result of reading the directory of an agent: directoryRead or directoryFailed
+	mu     sync.Mutex
+	logger *zap.Logger // logger is the logger of the configuration that was loaded last.
+	// lastResults has the last result of reading the directory of an agent: directoryRead or
+	// directoryFailed.
+	lastResults map[string]string
 }
 
-// The results of fetching a key directory.
+// These are the results of fetching a key directory.
 const (
 	directoryRead   = "read"
 	directoryFailed = "failed"
@@ -98,7 +100,7 @@ func (s *SharedState) AcquireSignatureVerifier(ctx context.Context, registry *ua
 	if err != nil {
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() { _, _ = s.signatureVerifiers.Delete(poolKey) }) // Destruct never returns an error
+	context.AfterFunc(ctx, func() { _, _ = s.signatureVerifiers.Delete(poolKey) }) // Destruct never returns an error.
 	verifier := pooled.(*signatureVerifier)
 	verifier.mu.Lock()
 	verifier.logger = logger

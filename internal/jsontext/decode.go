@@ -15,15 +15,14 @@ import (
 // mistake.
 type Decoder struct {
 	scanner
-	name      string // name of the file, for errors
-	pos       int    // offset of the last token
-	lineStart int    // an offset and its line number
+	name      string // name is the name of the file, for errors.
+	pos       int    // pos is the offset of the last token.
+	lineStart int    // These are an offset and its line number.
 	line      int
 }
 
 // NewDecoder returns a decoder for data, which must be a single JSON value. For other data it
-// returns an error that tells the reason. If data is empty, the error ends with the advice in
-// empty.
+// returns an error that tells the reason. If data is empty, the error ends with emptyAdvice.
 func NewDecoder(name string, data []byte, emptyAdvice string) (*Decoder, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	d := &Decoder{scanner: scanner{data: data}, name: name, line: 1}
@@ -113,8 +112,8 @@ func (d *Decoder) Next() (t Token) {
 	return t
 }
 
-// readStart reads the token that starts an object ({) or an array ([). want says in the error what
-// was expected.
+// readStart reads the token that starts an object ({) or an array ([). expected says in the error
+// what was expected.
 func (d *Decoder) readStart(first byte, expected string) error {
 	if t := d.Next(); t.FirstByte != first {
 		return d.Errorf("%s, and not %s", expected, t)
@@ -123,13 +122,13 @@ func (d *Decoder) readStart(first byte, expected string) error {
 }
 
 // ReadObject reads an object. It calls read for each field, which must read the value. An unknown
-// or repeated field is an error. want says what was expected, for the error if the next value is no
-// object.
+// or repeated field is an error. expected describes the value, for the error if the next value is
+// no object.
 func (d *Decoder) ReadObject(expected string, fields []string, read func(field string) error) error {
 	if err := d.readStart('{', expected); err != nil {
 		return err
 	}
-	seen := 0 // one bit for each field that has been read
+	seen := 0 // This has one bit for each field that has been read.
 	for d.More() {
 		field := d.Next().Text
 		i := slices.Index(fields, field)
@@ -151,7 +150,7 @@ func (d *Decoder) ReadObject(expected string, fields []string, read func(field s
 // SuggestField returns a hint for an error about an unknown field: the most similar field, or all
 // fields.
 func SuggestField(field string, fields []string) string {
-	const longest = 80 // a hint for a longer name would cost too much time
+	const longest = 80 // A hint for a longer name would cost too much time.
 	if near := text.Nearest(field[:min(len(field), longest)], fields); near != "" {
 		return "did you mean " + near + "?"
 	}
@@ -161,8 +160,8 @@ func SuggestField(field string, fields []string) string {
 	return "known are " + strings.Join(fields, ", ")
 }
 
-// ReadArray reads an array. It calls read for each element, which must read the element. want says
-// what was expected, for the error if the next value is no array.
+// ReadArray reads an array. It calls read for each element, which must read the element. expected
+// describes the value, for the error if the next value is no array.
 func (d *Decoder) ReadArray(expected string, read func() error) error {
 	if err := d.readStart('[', expected); err != nil {
 		return err

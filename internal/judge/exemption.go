@@ -10,14 +10,14 @@ import (
 type WildcardExemption uint8
 
 const (
-	// NoExemption: the * group applies to the request.
+	// NoExemption means that the * group applies to the request.
 	NoExemption WildcardExemption = iota
-	// MethodExemption: crawlers send GET and HEAD. Other methods come from clients that deliver
-	// data or call an API, unless the client is a crawler of the registry.
+	// MethodExemption is for methods other than GET and HEAD. They come from clients that deliver data
+	// or call an API, unless the client is a crawler of the registry.
 	MethodExemption
-	// WellKnownExemption: URLs under /.well-known/ (RFC 8615) are for programs, for example
-	// certificate and domain validators, federated servers, and apps of the site. Only rules
-	// beginning with /.well-known/ apply to these URLs. "Disallow: /" does not.
+	// WellKnownExemption is for URLs under /.well-known/ (RFC 8615). They are for programs, for
+	// example certificate and domain validators, federated servers, and apps of the site. Only rules
+	// that begin with /.well-known/ apply to these URLs, so "Disallow: /" does not.
 	WellKnownExemption
 )
 
@@ -32,12 +32,12 @@ func (s WildcardExemption) String() string {
 	return ""
 }
 
-// WildcardExemption returns why the * group does not apply to the request because of its method or
-// target. A group that names the client applies to all of its requests.
+// WildcardExemption returns the reason for which the method or the target prevents the * group from
+// applying to the request. A group that names the client applies to all of its requests.
 func (r *Request) WildcardExemption() WildcardExemption {
 	switch {
 	case r.Token != "":
-		return NoExemption // the * group applies to a query about a token
+		return NoExemption // For a query about a token, the * group applies.
 	case !isCrawlMethod(r.Method) && (r.Client.Crawler == nil || !r.Client.Class.IsCrawler()):
 		return MethodExemption
 	case isWellKnown(r.Target):
@@ -59,7 +59,7 @@ const wellKnown = "/.well-known/"
 // differently.
 func isWellKnown(target string) bool {
 	if strings.HasPrefix(target, "/") && !strings.HasPrefix(target, wellKnown) {
-		return false // neither the path nor a URL
+		return false // The target is neither a path nor a URL.
 	}
 	path, _, _ := strings.Cut(target, "?")
 	if scheme, rest, ok := strings.Cut(path, "://"); ok && !strings.ContainsAny(scheme, "/:") {

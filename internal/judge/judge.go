@@ -22,9 +22,9 @@ type Rules struct {
 
 // Result is the decision about a request and the reasons for it.
 type Result struct {
-	Verdict Verdict // verdict by the rules of robots.txt
-	Action  Action  // action by the settings
-	Reason  Reason  // reason for the verdict
+	Verdict Verdict // Verdict is the verdict by the rules of robots.txt.
+	Action  Action  // Action is the action by the settings.
+	Reason  Reason  // Reason is the reason for the verdict.
 	// RobotsVerdict is the verdict of the robots.txt, with the matching rule. If no rule was
 	// evaluated, it allows the request and has no rule.
 	RobotsVerdict policy.Verdict
@@ -127,7 +127,7 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 	if r.RobotsVerdict.Allowed {
 		r.Preferences = robots.Preferences(r.Group, &scratch.Target, q.ControlToken())
 	}
-	if r.RobotsVerdict.Allowed && q.hasOpaqueTarget() { // servers behind the proxy may serve /
+	if r.RobotsVerdict.Allowed && q.hasOpaqueTarget() { // Servers behind the proxy may serve /.
 		scratch.Target.Set("/", s.KeepSlashes)
 		r.RobotsVerdict = query.verdictOfGroup(robots, r.Group, &scratch.Target)
 	}

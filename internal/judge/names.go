@@ -16,10 +16,10 @@ import (
 // "token:NewBot".
 const TokenPrefix = "token:"
 
-// checkToken returns an error if no client can have a token: only robots.txt uses it, or the
-// registry lacks it. word is the token as configured. If explicit is true, the word has
-// [TokenPrefix] and the registry may lack the token. allowIdentities is true if the word could also
-// be an identity.
+// checkToken returns an error if no client can have a token, because only robots.txt files use it
+// or because the registry lacks it. word is the token as configured. If explicit is true, the word
+// has [TokenPrefix] and the registry may lack the token. allowIdentities is true if the word could
+// also be an identity.
 func checkToken(registry *uaident.Registry, word, token string, explicit, allowIdentities bool) error {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControlToken(c):

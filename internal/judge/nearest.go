@@ -39,7 +39,7 @@ func nearestNames(registry *uaident.Registry, word string, words []string) []str
 const (
 	maxSuggestions = 3
 	maxOfOperator  = 5
-	maxCompared    = 40 // letters; longer words are not compared
+	maxCompared    = 40 // This is a number of letters. Longer words are not compared.
 )
 
 // maxEdits returns the largest edit distance at which a name is suggested for a misspelled word
@@ -60,8 +60,8 @@ func maxEdits(letters int) int {
 // nameSearch collects the names most similar to a word.
 type nameSearch struct {
 	folded         string
-	letterSet      uint32 // set of the letters in folded
-	distance, rank int    // edit distance and rank of the names in nearest
+	letterSet      uint32 // letterSet is the set of the letters in folded.
+	distance, rank int    // These are the edit distance and the rank of the names in nearest.
 	nearest        []string
 }
 
@@ -85,8 +85,8 @@ func (n *nameSearch) compareName(name *nameInRegistry) {
 // suggest.
 type nameInRegistry struct {
 	letters, token string
-	letterSet      uint32 // set of the letters in the name
-	rank           int    // of equally similar names, the lowest rank is suggested
+	letterSet      uint32 // letterSet is the set of the letters in the name.
+	rank           int    // Of equally similar names, the one with the lowest rank is suggested.
 }
 
 func newRegistryName(name, token string, rank int) *nameInRegistry {
@@ -114,7 +114,7 @@ var builtInNames = sync.OnceValue(func() *registryNames { return newRegistryName
 // tokensWithPrefix returns the tokens of the crawlers with a name that begins with folded, in the
 // form of [text.FoldSpelling]. Crawlers documented by their operators come first.
 func (all *registryNames) tokensWithPrefix(folded string) (found []string) {
-	const minLetters = 4 // fewer letters begin the names of too many crawlers
+	const minLetters = 4 // Fewer letters begin the names of too many crawlers.
 	for rank := 1; rank <= 2 && len(folded) >= minLetters; rank++ {
 		for _, name := range all.names {
 			if name.rank == rank && len(found) < maxOfOperator && strings.HasPrefix(name.letters, folded) && !slices.Contains(found, name.token) {
@@ -141,7 +141,7 @@ func newRegistryNames(registry *uaident.Registry) *registryNames {
 	}
 	isEngine := func(c *uaident.Crawler) bool { return slices.Contains(searchEngineTokens, c.Token) }
 	for _, matches := range []func(*uaident.Crawler) bool{
-		isEngine, // for example, "Google" suggests Googlebot first
+		isEngine, // For example, "Google" suggests Googlebot first.
 		func(c *uaident.Crawler) bool { return !isEngine(c) && c.Provenance == uaident.Documented },
 		func(c *uaident.Crawler) bool { return !isEngine(c) && c.Provenance == uaident.Dataset },
 	} {

@@ -3,22 +3,22 @@ package judge
 // Reason is the reason for a verdict.
 type Reason uint8
 
-// The reasons for a verdict.
+// These are the reasons for a verdict.
 const (
-	ReasonRule          Reason = iota // the longest matching rule decides
-	ReasonNoRule                      // no rule of its group matches
-	ReasonNoGroup                     // no group applies to the client
-	ReasonAmbiguous                   // the file has two interpretations, and only one disallows the URL
-	ReasonClass                       // the * group does not apply to the class of the client
-	ReasonMethod                      // the * group does not apply to the method
-	ReasonWellKnown                   // the * group does not apply to /.well-known/
-	ReasonBrowser                     // a browser, or a client without a name
-	ReasonACMEChallenge               // the token of a certificate validator
-	ReasonRobotsTxt                   // robots.txt or the target of its redirect
-	ReasonExempt                      // the configuration exempts the client
-	ReasonNoRobotsTxt                 // no copy of robots.txt is known
-	ReasonSiteClosed                  // no copy, and the configuration closes the site
-	ReasonGrace                       // the crawler may obey an older version
+	ReasonRule          Reason = iota // The longest matching rule decides.
+	ReasonNoRule                      // No rule of the client's group matches.
+	ReasonNoGroup                     // No group applies to the client.
+	ReasonAmbiguous                   // The file has two interpretations, and only one disallows the URL.
+	ReasonClass                       // The * group does not apply to the class of the client.
+	ReasonMethod                      // The * group does not apply to the method.
+	ReasonWellKnown                   // The * group does not apply to /.well-known/.
+	ReasonBrowser                     // The client is a browser or has no name.
+	ReasonACMEChallenge               // The request is for the token of a certificate validator.
+	ReasonRobotsTxt                   // The request is for robots.txt or for the target of its redirect.
+	ReasonExempt                      // The configuration exempts the client.
+	ReasonNoRobotsTxt                 // No copy of robots.txt is known.
+	ReasonSiteClosed                  // No copy is known, and the configuration closes the site.
+	ReasonGrace                       // The crawler may obey an older version.
 )
 
 // String describes the reason for messages, without the matching rule.

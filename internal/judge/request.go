@@ -11,10 +11,10 @@ import (
 
 // Request is a request to judge, with the identity of its client.
 type Request struct {
-	Client       uaident.Identity // the client that the User-Agent identifies
-	Verification verify.State     // whether the claimed name is verified
-	Method       string           // the empty string means GET
-	Target       string           // request target as sent: a path with an optional query, or a URL
+	Client       uaident.Identity // Client is the client that the User-Agent identifies.
+	Verification verify.State     // Verification says whether the claimed name is verified.
+	Method       string           // Method is the request method. "" means GET.
+	Target       string           // Target is the request target as sent: a path with an optional query, or a URL.
 	// Path is the decoded path without the query. If it is empty, the path of Target is used.
 	Path string
 	// Token, if not empty, is the product token to use instead of Client. The * group applies to
@@ -100,9 +100,9 @@ func isInvalidTokenChar(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
 }
 
-// IsRobotsFetch reports whether a client knows the rules after its request for robots.txt. The
-// response must be the file, a confirmation of the client's copy, or 404 or 410. HEAD,
-// partial content and redirects do not deliver the rules.
+// IsRobotsFetch reports whether a client knows the rules after the response to its request for
+// robots.txt. This is so if the response is the file, a confirmation of the client's copy, or 404
+// or 410. HEAD, partial content and redirects do not deliver the rules.
 func IsRobotsFetch(method string, status int) bool {
 	if method != http.MethodGet {
 		return false

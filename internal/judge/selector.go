@@ -65,7 +65,7 @@ type Selector struct {
 	// UnregisteredTokens are the tokens in the list that the registry lacks.
 	UnregisteredTokens []string
 	classes            ClassSet
-	tokens             map[string]bool // product tokens in lower case
+	tokens             map[string]bool // tokens are product tokens in lower case.
 }
 
 // ParseSelector returns a selector for a list of classes, product tokens of the registry and, if
@@ -144,8 +144,8 @@ func (s *Selector) containsToken(token string) bool {
 // ClientSet is the set of clients listed by an option such as exempt. It lists clients by their
 // claimed name, or by their verified name only.
 type ClientSet struct {
-	claimed  Selector // clients selected by their claimed name
-	verified Selector // only if the name is verified
+	claimed  Selector // These clients are selected by their claimed name.
+	verified Selector // These clients are selected only if their name is verified.
 }
 
 // ParseClientSet returns the set for the lists of claimed and of verified clients in an option.

@@ -128,8 +128,8 @@ func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) 
 	return nil
 }
 
-// GracePeriod returns how long a client may obey a replaced version. configured is the option
-// grace. If it is at least 24 hours (RFC 9309 section 2.4), a longer time documented by the
+// GracePeriod returns the time for which a client may obey a replaced version. configured is the
+// option grace. If it is at least 24 hours (RFC 9309 section 2.4), a longer time documented by the
 // crawler's operator replaces it.
 func GracePeriod(client uaident.Identity, configured time.Duration) time.Duration {
 	if configured < policy.MaxAge {

@@ -9,10 +9,10 @@ import (
 
 // ServedPage is a page served to a search engine.
 type ServedPage struct {
-	Crawler         string   // name of the crawler that got the page
-	Names           []string // names that select the crawler's group
-	WildcardApplies bool     // whether the * group applies to the crawler
-	Target          string   // the path and query, as requested
+	Crawler         string   // Crawler is the name of the crawler that got the page.
+	Names           []string // Names are the names that select the crawler's group.
+	WildcardApplies bool     // WildcardApplies is true if the * group applies to the crawler.
+	Target          string   // Target is the path and query, as requested.
 }
 
 // GroupQuery returns the query for the group of the crawler that was served the page.
@@ -41,15 +41,15 @@ func (p *ServedPage) Forbids(robots *policy.Robots, keepSlashes bool) bool {
 
 // ProtectedSearchTraffic has the engines and pages that a new robots.txt must not shut out.
 type ProtectedSearchTraffic struct {
-	Engines     []*uaident.Crawler // engines that must be able to fetch /
-	Pages       []ServedPage       // pages that must stay allowed
-	KeepSlashes bool               // compare paths without merging adjacent slashes
+	Engines     []*uaident.Crawler // These engines must be able to fetch /.
+	Pages       []ServedPage       // These pages must stay allowed.
+	KeepSlashes bool               // KeepSlashes compares paths without merging adjacent slashes.
 }
 
 // ShutOut lists what a new robots.txt newly disallows for search engines.
 type ShutOut struct {
-	Engines []string // names of engines that can no longer fetch /
-	Pages   []int    // indices of newly disallowed pages in [ProtectedSearchTraffic]
+	Engines []string // Engines are the names of the engines that can no longer fetch /.
+	Pages   []int    // Pages are the indices of newly disallowed pages in [ProtectedSearchTraffic].
 }
 
 // IsEmpty reports whether nothing is newly disallowed.

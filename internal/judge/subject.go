@@ -8,12 +8,18 @@ import (
 
 // GroupQuery describes a client for selecting its group in a robots.txt.
 type GroupQuery struct {
-	Names            []string // names of the client, most specific first
-	WildcardApplies  bool     // whether the * group applies to its request
-	WellKnownOnly    bool     // only rules of the * group that begin with /.well-known/ apply, see [policy.SelectedGroup.WellKnownGroup]
-	Lenient          bool     // the client accepts misspelled keys and lines without a colon, see [uaident.Identity.ParsesLeniently]
-	Spoofed          bool     // whether the client is spoofed
-	FirstProductOnly bool     // only the first product of the User-Agent identifies the client, see [namesLongerProduct]
+	Names           []string // Names are the names of the client, most specific first.
+	WildcardApplies bool     // WildcardApplies is true if the * group applies to the client's request.
+	// WellKnownOnly is true if only the rules of the * group that begin with /.well-known/ apply. See
+	// [policy.SelectedGroup.WellKnownGroup].
+	WellKnownOnly bool
+	// Lenient is true if the client accepts misspelled keys and lines without a colon. See
+	// [uaident.Identity.ParsesLeniently].
+	Lenient bool
+	Spoofed bool // Spoofed is true if the client is spoofed.
+	// FirstProductOnly is true if only the first product of the User-Agent identifies the client. See
+	// [namesLongerProduct].
+	FirstProductOnly bool
 }
 
 // GroupQuery returns the query for the client of r. wildcard is true if the * group applies to the

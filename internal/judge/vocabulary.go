@@ -8,13 +8,13 @@ import (
 // Verdict is the verdict of a robots.txt about a request.
 type Verdict uint8
 
-// The verdicts. Storage and output use the words, never the numbers.
+// These are the verdicts. Storage and output use the words, never the numbers.
 const (
 	Allowed    Verdict = iota
-	Disallowed         // the rules disallow the request
-	Stale              // disallowed, but the crawler may obey an older version
-	Exempt             // the rules do not apply to the request, or the configuration exempts the crawler
-	Unknown            // no copy of robots.txt is known
+	Disallowed         // The rules disallow the request.
+	Stale              // The rules disallow the request, but the crawler may obey an older version.
+	Exempt             // The rules do not apply to the request, or the configuration exempts the crawler.
+	Unknown            // No copy of robots.txt is known.
 	numVerdicts
 )
 
@@ -32,12 +32,12 @@ func (v *Verdict) UnmarshalText(text []byte) error { return parseWord(verdictWor
 // Action is what the guard does with a request because of the verdict.
 type Action uint8
 
-// The actions. Storage and output use the words, never the numbers.
+// These are the actions. Storage and output use the words, never the numbers.
 const (
 	NoAction Action = iota
 	Logged
 	Blocked
-	Slowed // answered with 429 because the crawler is too fast
+	Slowed // The guard answers with 429, because the crawler is too fast.
 	numActions
 )
 
@@ -52,7 +52,7 @@ func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (a *Action) UnmarshalText(text []byte) error { return parseWord(actionWords[:], text, a) }
 
-// Names for groups of clients and sites in labels, in the ledger and on pages.
+// These are names for groups of clients and sites in labels, in the ledger and on pages.
 const (
 	// OtherName is for everything without a label of its own.
 	OtherName = "_other"

@@ -73,8 +73,8 @@ func pruneBuckets[C bucket](buckets []C, r Resolution, maxSteps uint32, now int6
 	return dropBucketsBefore(buckets, first)
 }
 
-// bucketsBetween returns the buckets from one step to another: the steps that contain the times
-// from and to are included.
+// bucketsBetween returns the buckets from the step that contains the time from until the step that
+// contains the time to, inclusive.
 func bucketsBetween[C bucket](buckets []C, r Resolution, from, to time.Time) []C {
 	i, _ := searchBuckets(buckets, r.stepNumber(from.UnixMilli()))
 	n := len(buckets)

@@ -11,9 +11,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Bounds of the buffers: number of requests at which the ledger counts a buffer, number of requests
-// in all buffers together, and average bytes of strings per request. Requests pile up while the
-// goroutine that counts has lost the processor. They need at most 20 MB.
+// These are bounds of the buffers: number of requests at which the ledger counts a buffer, number
+// of requests in all buffers together, and average bytes of strings per request. Many requests wait
+// if the goroutine that counts has lost the processor. They need at most 20 MB.
 const (
 	bufferRequests        = 64
 	maxPendingRequests    = 512 * bufferRequests
@@ -24,8 +24,8 @@ const (
 // counts the requests in a buffer. A typical User-Agent is as long.
 const dueAverageStringBytes = 160
 
-// Bounds on the number of buffers, which is two for each processor. The number of processors
-// can change.
+// These are bounds on the number of buffers, which is two for each processor. The number of
+// processors can change.
 const (
 	minBuffers = 16
 	maxBuffers = 64
@@ -85,7 +85,7 @@ func (b *recordBatch) hasRoom(maxRequests int) bool {
 // clear removes all records. It releases the memory of a batch that became larger than usual.
 func (b *recordBatch) clear() {
 	if cap(b.requests) > maxRetainedCapacity || cap(b.responses) > maxRetainedCapacity || cap(b.visits) > maxRetainedCapacity {
-		*b = recordBatch{} // the batch grew while counting was delayed, so free its memory
+		*b = recordBatch{} // The batch grew while counting was delayed, so its memory is freed.
 		return
 	}
 	clear(b.requests)
@@ -99,9 +99,9 @@ func (b *recordBatch) clear() {
 type recordBuffer struct {
 	mu sync.Mutex
 	recordBatch
-	maxRequests int // maximum number of requests in the buffer
+	maxRequests int // maxRequests is the maximum number of requests in the buffer.
 
-	_ [64]byte // prevents false sharing
+	_ [64]byte // This prevents false sharing.
 }
 
 // isDue reports whether the buffer has so many records that the ledger should count them.
@@ -111,7 +111,8 @@ func (b *recordBuffer) isDue() bool { return !b.hasRoom(bufferRequests) }
 // while using the others.
 type bufferPool struct {
 	buffers []*recordBuffer
-	// number of preferred buffers, one for each processor; fewer buffers stay in the CPU caches
+	// numPreferred is the number of preferred buffers, one for each processor. A small number of
+	// buffers stays in the CPU caches.
 	numPreferred int
 }
 
@@ -127,7 +128,7 @@ func newBufferPool() *bufferPool {
 // lockAvailable locks and returns a buffer with room. It does not wait, and returns nil if all
 // buffers are locked or full.
 func (b *bufferPool) lockAvailable() *recordBuffer {
-	first := rand.IntN(b.numPreferred) // a sync.Pool locks after every garbage collection
+	first := rand.IntN(b.numPreferred) // A sync.Pool would lock after every garbage collection.
 	for i := range b.buffers {
 		x := b.buffers[(first+i)%len(b.buffers)]
 		if !x.mu.TryLock() {

@@ -14,7 +14,8 @@ import (
 // delays a new version that disallows pages which crawlers visit.
 type ChangeGuardState struct {
 	Site policy.Key `json:"site"`
-	// Hash is the version that the change guard compared last, and FetchedAt the time of its fetch.
+	// ComparedVersion is the version that the change guard compared last, and FetchedAt the time of
+	// its fetch.
 	ComparedVersion Version        `json:"sha256"`
 	FetchedAt       time.Time      `json:"read"`
 	Visits          []CrawlerVisit `json:"visits,omitempty"`
@@ -24,18 +25,19 @@ type ChangeGuardState struct {
 // HeldVersion is an earlier version of a robots.txt that the change guard keeps in force, because
 // the next version newly disallows visited pages.
 type HeldVersion struct {
-	Version   Version        `json:"sha256"`
-	HeldSince time.Time      `json:"since"`
-	HeldUntil time.Time      `json:"until"`
-	Visits    []CrawlerVisit `json:"visits"` // the reason: visited pages that the next version newly disallows
+	Version   Version   `json:"sha256"`
+	HeldSince time.Time `json:"since"`
+	HeldUntil time.Time `json:"until"`
+	// Visits are the reason: visited pages that the next version newly disallows.
+	Visits []CrawlerVisit `json:"visits"`
 }
 
-// Bounds of a stored ChangeGuardState.
+// These are bounds of a stored ChangeGuardState.
 const (
 	maxStoredHolds      = 8
 	maxGroupNames       = 16
-	maxCrawlerNameBytes = 128  // maximum length of a crawler's name in bytes
-	maxHostBytes        = 1024 // maximum length of a host in bytes
+	maxCrawlerNameBytes = 128  // maxCrawlerNameBytes is the maximum length of a crawler's name in bytes.
+	maxHostBytes        = 1024 // maxHostBytes is the maximum length of a host in bytes.
 )
 
 // Encode encodes c for [DecodeChangeGuardState]. If the result is too large, Encode omits c.Visits,

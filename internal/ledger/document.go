@@ -26,7 +26,7 @@ type documentJSON struct {
 // StoredDocument is JSON content with a checksum and the time of saving, encoded for the storage.
 type StoredDocument struct {
 	Data []byte
-	// Sum is the checksum of the content. It does not depend on Saved.
+	// Checksum is the checksum of the content. It does not depend on Saved.
 	Checksum [sha256.Size]byte
 	Saved    time.Time
 }

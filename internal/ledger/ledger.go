@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Bounds of a ledger: sites, and rows of all sites together. Further sites and crawlers share the
-// name Other. Each site has at least one row.
+// These are bounds of a ledger: sites, and rows of all sites together. Further sites and crawlers
+// share the name Other. Each site has at least one row.
 const (
 	maxSites   = 500
 	maxAllRows = 2000
@@ -24,26 +24,26 @@ const MaxRetention = 90 * 24 * time.Hour
 // MinRetention is the minimum time that can be configured.
 const MinRetention = time.Hour
 
-// skew is the maximum age of a request relative to a snapshot that is being made. Requests
-// that are still later have a wrong clock and are dropped.
+// maxRequestDelay is the maximum age of a request relative to a snapshot that is being made.
+// Requests that are still later have a wrong clock and are dropped.
 const maxRequestDelay = time.Minute
 
 // Ledger counts the requests of crawlers by site and crawler. A Ledger is safe for concurrent use.
 // Recording a request does not block while the buffers have room.
 type Ledger struct {
 	now       func() time.Time
-	retention atomic.Int64 // a time.Duration
+	retention atomic.Int64 // retention is a time.Duration.
 	buffers   *bufferPool
 
-	_ [64]byte // separates fields that requests read from fields that they write
+	_ [64]byte // This separates fields that requests read from fields that they write.
 
 	// mu guards the fields below. A goroutine may wait for the lock of a buffer after locking mu.
 	// After locking a buffer, the goroutine must use TryLock for mu.
 	mu        sync.Mutex
 	sites     map[string]*Site
 	startTime time.Time
-	numRows   int         // number of rows of all sites
-	batch     recordBatch // the requests that are being counted
+	numRows   int         // numRows is the number of rows of all sites.
+	batch     recordBatch // batch has the requests that are being counted.
 }
 
 // New returns an empty Ledger that keeps data for MaxRetention. now returns the current time.
@@ -53,7 +53,7 @@ func New(now func() time.Time) *Ledger {
 	return l
 }
 
-// SetRetention sets how long the ledger keeps data. 0 and values above MaxRetention mean
+// SetRetention sets the time for which the ledger keeps data. 0 and values above MaxRetention mean
 // MaxRetention.
 func (l *Ledger) SetRetention(retention time.Duration) {
 	if retention <= 0 || retention > MaxRetention {
@@ -140,7 +140,7 @@ func (l *Ledger) countBatch() {
 func (l *Ledger) getOrCreateRow(s *Site, key rowKey, namedByRobots bool, at int64) *Row {
 	before := len(s.Rows)
 	w := s.getOrCreateRow(key, namedByRobots, at, l.numRows < maxAllRows)
-	l.numRows += len(s.Rows) - before // one row more, or one less after folding
+	l.numRows += len(s.Rows) - before // This is one row more, or one less after rows were merged.
 	return w
 }
 
@@ -184,7 +184,7 @@ func (l *Ledger) Snapshot() Snapshot {
 func (l *Ledger) copySite(name string, now int64, retention time.Duration) *Site {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.countBufferedRecords() // requests recorded since the previous site
+	l.countBufferedRecords() // These requests were recorded since the previous site was copied.
 	s := l.sites[name]
 	if s == nil {
 		return nil

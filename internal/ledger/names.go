@@ -14,7 +14,7 @@ func (w *Row) clientNameInSharedRow(token, name string) string {
 	case !isSharedToken(w.Token):
 		return ""
 	case !isSharedToken(token):
-		return text.Truncate(token, maxTokenBytes) // the crawler has no row of its own
+		return text.Truncate(token, maxTokenBytes) // The crawler has no row of its own.
 	}
 	return name
 }

@@ -49,7 +49,7 @@ type Request struct {
 	// one. Action still is the action of the verdict.
 	Slowed    bool
 	Method    string
-	Target    string // request target as sent
+	Target    string // Target is the request target as sent.
 	UserAgent string
 	// MayRetainUserAgent reports whether the ledger may keep UserAgent without copying it.
 	MayRetainUserAgent bool
@@ -72,8 +72,8 @@ func (q *Request) unixMilli() int64 { return q.At.UnixMilli() }
 type Rule struct {
 	Version Version `json:"version"`
 	Line    int     `json:"line"`
-	Text    string  `json:"rule"`  // for example "Disallow: /private/"
-	Group   string  `json:"group"` // user-agent line of the group
+	Text    string  `json:"rule"`  // Text is the rule, for example "Disallow: /private/".
+	Group   string  `json:"group"` // Group is the user-agent line of the group.
 }
 
 // Version is the SHA-256 of a robots.txt. Zero means no robots.txt.
@@ -103,7 +103,7 @@ func (v *Version) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Maximum lengths of strings, in bytes.
+// These are maximum lengths of strings, in bytes.
 const (
 	maxTargetBytes    = 200
 	maxUserAgentBytes = 256

@@ -13,7 +13,7 @@ import (
 // Response is the site's response to a crawler's request that the guard let through. Site, Token,
 // NamedByRobots, Class and Identity are as in the [Request].
 type Response struct {
-	At            time.Time // time of the request
+	At            time.Time // At is the time of the request.
 	Site          string
 	Token         string
 	NamedByRobots bool
@@ -21,7 +21,7 @@ type Response struct {
 	Identity      verify.State
 	Kind          responseaudit.RequestKind
 	Status        responseaudit.StatusClass
-	Bytes         int64 // size of the body, as sent by the handlers behind the guard
+	Bytes         int64 // Bytes is the size of the body, as sent by the handlers behind the guard.
 }
 
 // RequestKindForVerdict returns the kind under which a request with verdict v is counted. Requests
@@ -45,7 +45,7 @@ func (l *Ledger) RecordResponse(a *Response) {
 }
 
 func (w *Row) countResponse(a *Response) {
-	if at := a.At.UnixMilli(); w.FirstSeen == 0 { // its request is not yet counted
+	if at := a.At.UnixMilli(); w.FirstSeen == 0 { // Its request is not counted yet.
 		w.FirstSeen, w.LastSeen = at, at
 	}
 	i, size := responseCounterIndex(a.Kind, a.Status), uint64(max(a.Bytes, 0))
@@ -103,8 +103,8 @@ func (c *ResponseBucket) addBytes(n uint64) {
 	c[1+numResponseCounters], c[2+numResponseCounters] = uint32(sum), uint32(sum>>32)
 }
 
-// SumResponses returns the responses to the crawler from one step to another: the steps that contain
-// the times from and to are included. r must be Hours or Days.
+// SumResponses returns the responses to the crawler from the step that contains the time from until
+// the step that contains the time to, inclusive. r must be Hours or Days.
 func (w *Row) SumResponses(r Resolution, from, to time.Time) (sum responseaudit.ResponseCounts) {
 	for _, c := range bucketsBetween(w.Responses.Series(r), r, from, to) {
 		sum.Add(c.Counts())

@@ -2,9 +2,9 @@ package ledger
 
 // RobotsFetch is a crawler's request for robots.txt, and the response.
 type RobotsFetch struct {
-	At      int64   `json:"at"` // time in Unix milliseconds
+	At      int64   `json:"at"` // At is the time in Unix milliseconds.
 	Status  int     `json:"status"`
-	Version Version `json:"version"` // zero after a 304, or if the body was not seen
+	Version Version `json:"version"` // Version is zero after a 304, or if the body was not seen.
 }
 
 // RecordRobotsFetch records that a crawler requested robots.txt. It counts all requests recorded
@@ -33,7 +33,7 @@ func (l *Ledger) LastRobotsFetch(q *Request) (RobotsFetch, bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.countBufferedRecords() // the row of a new crawler
+	l.countBufferedRecords() // This adds the row of a new crawler.
 	s := l.sites[q.Site]
 	if s == nil {
 		return RobotsFetch{}, false

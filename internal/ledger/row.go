@@ -17,9 +17,9 @@ import (
 // Times are in Unix milliseconds.
 type Row struct {
 	Token         string       `json:"token"`
-	Class         string       `json:"class"` // see [uaident.Class]
+	Class         string       `json:"class"` // Class is the name of a [uaident.Class].
 	Identity      verify.State `json:"identity"`
-	NamedByRobots bool         `json:"named,omitempty"` // whether robots.txt names the crawler
+	NamedByRobots bool         `json:"named,omitempty"` // NamedByRobots is true if robots.txt names the crawler.
 
 	FirstSeen int64 `json:"first_seen"`
 	LastSeen  int64 `json:"last_seen"`
@@ -45,11 +45,14 @@ type Row struct {
 	Names            spacesaving.Sketch[string] `json:"names,omitzero"`
 	NamesOfViolators spacesaving.Sketch[string] `json:"breakers,omitzero"`
 
-	Rules      spacesaving.Sketch[RuleKey]      `json:"rules"` // rules that made requests disallowed or stale
-	Paths      spacesaving.Sketch[PathKey]      `json:"paths"` // paths of disallowed and stale requests
-	UserAgents spacesaving.Sketch[string]       `json:"agents"`
-	Networks   spacesaving.Sketch[netip.Prefix] `json:"networks"`          // networks of disallowed requests
-	Samples    []Sample                         `json:"samples,omitempty"` // recent disallowed requests, oldest first
+	// These are rules that made requests disallowed or stale.
+	Rules      spacesaving.Sketch[RuleKey] `json:"rules"`
+	Paths      spacesaving.Sketch[PathKey] `json:"paths"` // These are paths of disallowed and stale requests.
+	UserAgents spacesaving.Sketch[string]  `json:"agents"`
+	// These are networks of disallowed requests.
+	Networks spacesaving.Sketch[netip.Prefix] `json:"networks"`
+	// These are recent disallowed requests, oldest first.
+	Samples []Sample `json:"samples,omitempty"`
 }
 
 // RuleKey is a rule, and the verdict of the requests to count: Disallowed or Stale.
@@ -68,7 +71,7 @@ type PathKey struct {
 	RuleKey
 }
 
-// Bounds of a row.
+// These are bounds of a row.
 const (
 	maxRules      = 16
 	maxPaths      = 32
@@ -172,7 +175,7 @@ func (w *Row) countRule(q *Request) {
 		w.Networks.Add(q.Network, 1, at, maxNetworks, nil)
 	}
 	if n := len(w.Samples); n > 0 && at-w.Samples[n-1].At < sampleInterval.Milliseconds() {
-		return // also late requests from another buffer
+		return // This also skips late requests from another buffer.
 	}
 	if len(w.Samples) >= maxSamples {
 		w.Samples = slices.Delete(w.Samples, 0, 1+len(w.Samples)-maxSamples)
@@ -220,7 +223,7 @@ func (w *Row) merge(other *Row) {
 	case other.RobotsFetch == nil && w.RobotsFetch == nil:
 		w.RequestsSinceFetch += other.RequestsSinceFetch
 	case w.RobotsFetch == nil, other.RobotsFetch != nil && other.RobotsFetch.At > w.RobotsFetch.At:
-		// The number of requests since in the other ledger is unknown.
+		// The number of requests since then is unknown in the other ledger.
 		w.RobotsFetch, w.RequestsSinceFetch = other.RobotsFetch, other.RequestsSinceFetch
 	}
 	for r := range numResolutions {

@@ -60,7 +60,7 @@ func (s *Site) setRows(rows []*Row) { s.Rows, s.rowIndex, s.noRoomUntil = rows, 
 func (s *Site) getOrCreateRow(key rowKey, namedByRobots bool, at int64, ledgerHasRoom bool) *Row {
 	if w := s.findRow(key); w != nil {
 		if namedByRobots && !w.NamedByRobots {
-			s.noRoomUntil = 0 // a crawler that robots.txt does not name may get the room of this row
+			s.noRoomUntil = 0 // A crawler that robots.txt does not name may get the room of this row.
 		}
 		return w
 	}

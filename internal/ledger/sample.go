@@ -26,11 +26,11 @@ type Sample struct {
 // request: never any, an old version, or the current version.
 type FetchedVersion uint8
 
-// Values of FetchedVersion.
+// These are the values of FetchedVersion.
 const (
-	NeverFetched   FetchedVersion = iota // the crawler has not fetched robots.txt
-	OldVersion                           // an earlier version than the one that decided
-	CurrentVersion                       // the version by which the request was judged
+	NeverFetched   FetchedVersion = iota // The crawler has not fetched robots.txt.
+	OldVersion                           // The crawler has fetched an earlier version than the one that decided.
+	CurrentVersion                       // The crawler has fetched the version by which the request was judged.
 	numFetchedVersions
 )
 

@@ -10,21 +10,22 @@ import (
 // Counter is the index of a counter in [CounterValues].
 type Counter uint8
 
-// The counters by verdict and by action. Buckets are stored in this order, so add new counters at
-// the end only.
+// These are the counters by verdict and by action. Buckets are stored in this order, so add new
+// counters at the end only.
 const (
 	CountAllowed Counter = iota
 	CountDisallowed
 	CountStale
 	CountExempt
 	CountUnknown
-	CountBlocked           // the guard blocked the request
-	CountWouldBlock        // the request passed, but enforce would block it
-	CountAgainstPreference // allowed, but against a preference for the use of the class
-	CountAgainstAfterFetch // CountAgainstPreference by crawlers that fetched that version
-	CountSlowed            // refused because it came too early
-	// Disallowed requests that were blocked, and that only_log exempted. All other disallowed
-	// requests pass until the site enforces.
+	CountBlocked           // The guard blocked the request.
+	CountWouldBlock        // The request passed, but enforce would block it.
+	CountAgainstPreference // The request was allowed, but against a preference for the use of the class.
+	// These are the requests of CountAgainstPreference by crawlers that had fetched that version.
+	CountAgainstAfterFetch
+	CountSlowed // The request was refused because it came too early.
+	// These two count disallowed requests that were blocked, and that only_log exempted. All other
+	// disallowed requests pass until the site enforces.
 	CountViolationBlocked
 	CountViolationOnlyLogged
 	NumCounters
@@ -60,11 +61,11 @@ func (c *CounterValues) Add(other CounterValues) {
 // Resolution is the length of the steps of a time series: minutes, hours or days.
 type Resolution uint8
 
-// The resolutions, with the lengths of the time series.
+// These are the resolutions, with the lengths of the time series.
 const (
-	Minutes Resolution = iota // buckets of one minute for the last 6 hours
-	Hours                     // buckets of one hour for the last 14 days
-	Days                      // buckets of one day for the last 90 days
+	Minutes Resolution = iota // Buckets of one minute cover the last 6 hours.
+	Hours                     // Buckets of one hour cover the last 14 days.
+	Days                      // Buckets of one day cover the last 90 days.
 	numResolutions
 )
 
@@ -135,8 +136,8 @@ func (s *Series) prune(r Resolution, now int64, retention time.Duration) {
 	*s = pruneBuckets(*s, r, uint32(r.NumSteps()), now, retention)
 }
 
-// Sum returns the sum of the buckets from one step to another: the steps that contain the times
-// from and to are included.
+// Sum returns the sum of the buckets from the step that contains the time from until the step that
+// contains the time to, inclusive.
 func (s Series) Sum(r Resolution, from, to time.Time) (sum CounterValues) {
 	for _, c := range bucketsBetween(s, r, from, to) {
 		sum.Add(c.CounterValues())

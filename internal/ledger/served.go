@@ -13,8 +13,8 @@ import (
 // RecentVisitAge is the maximum age of a recent visit.
 const RecentVisitAge = 24 * time.Hour
 
-// Bounds of a VisitedPages. Visits with longer targets are not stored, because the beginning of a
-// target can have another verdict.
+// These are bounds of a VisitedPages. Visits with longer targets are not stored, because the
+// beginning of a target can have another verdict.
 const (
 	maxVisits             = 128
 	maxVisitedTargetBytes = 512
@@ -25,14 +25,16 @@ const clockSkew = 5 * time.Minute
 
 // CrawlerVisit is a request of a crawler that the site answered with success.
 type CrawlerVisit struct {
-	Crawler         string    `json:"crawler"`            // name in the registry or policy
-	GroupNames      []string  `json:"chain"`              // the names by which the crawler looks for its group
-	WildcardApplies bool      `json:"wildcard,omitempty"` // whether the * group applies to the crawler
-	Host            string    `json:"host"`               // label of the configured host
-	Target          RawText   `json:"target"`             // request target as sent
+	Crawler string `json:"crawler"` // Crawler is a name in the registry or the robots.txt.
+	// GroupNames are the names by which the crawler looks for its group.
+	GroupNames []string `json:"chain"`
+	// WildcardApplies is true if the * group applies to the crawler.
+	WildcardApplies bool      `json:"wildcard,omitempty"`
+	Host            string    `json:"host"`   // Host is the label of the configured host.
+	Target          RawText   `json:"target"` // Target is the request target as sent.
 	At              time.Time `json:"at"`
 
-	fromPeer bool // whether another instance served the page
+	fromPeer bool // fromPeer is true if another instance served the page.
 }
 
 // RawText is text that may contain invalid UTF-8. In JSON it is encoded in base64.
@@ -64,9 +66,9 @@ func PagesFromVisits(visits []CrawlerVisit) []judge.ServedPage {
 // bounded. The zero value is empty. VisitedPages is not safe for concurrent use.
 type VisitedPages struct {
 	visits        []CrawlerVisit
-	index         map[visitKey]int // index of each visit in visits
-	nextToReplace int              // index of the next visit to replace, when full
-	revision      uint64           // number of new visits seen by this instance
+	index         map[visitKey]int // index has the index of each visit in visits.
+	nextToReplace int              // nextToReplace is the index of the next visit to replace if the sample is full.
+	revision      uint64           // revision is the number of new visits that this instance has seen.
 }
 
 type visitKey struct {
@@ -99,7 +101,7 @@ func (s *VisitedPages) Record(v CrawlerVisit) {
 			return
 		}
 	}
-	// Copies, because the strings of a request share its memory.
+	// These are copies, because the strings of a request share its memory.
 	v.Target = RawText(strings.Clone(string(v.Target)))
 	v.GroupNames = slices.Clone(v.GroupNames)
 	for i, name := range v.GroupNames {
@@ -132,7 +134,7 @@ func (s *VisitedPages) Merge(visits []CrawlerVisit, fromPeer bool, now time.Time
 		}
 		before := s.revision
 		if v.fromPeer = fromPeer; known {
-			s.visits[i].At = v.At // the visit keeps its value of fromPeer
+			s.visits[i].At = v.At // The visit keeps its value of fromPeer.
 		} else {
 			s.Record(v)
 		}

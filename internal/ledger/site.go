@@ -51,13 +51,13 @@ func (f *LineHits) IsFull() bool { return len(f.Lines) >= maxLines }
 // rule, or the User-agent line by which the crawler's group was selected.
 type LineHits struct {
 	Version Version           `json:"version"`
-	Since   int64             `json:"since"` // start of counting, in Unix milliseconds
+	Since   int64             `json:"since"` // Since is the start of counting, in Unix milliseconds.
 	LastHit int64             `json:"last"`
 	Lines   map[uint32]uint64 `json:"lines"`
 }
 
-// Bounds of a site: rows of single crawlers, rows reserved for crawlers that the robots.txt
-// names, versions, and lines of a version.
+// These are bounds of a site: rows of single crawlers, rows reserved for crawlers that the
+// robots.txt names, versions, and lines of a version.
 const (
 	maxRows      = 48
 	reservedRows = 12
@@ -159,7 +159,7 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.HostBlocks.Prune(now, retention)
 	s.pruneChanges(now, retention)
 	for i := range s.VersionHits {
-		s.VersionHits[i].LastHit = min(s.VersionHits[i].LastHit, now) // bounds times of a wrong clock
+		s.VersionHits[i].LastHit = min(s.VersionHits[i].LastHit, now) // This limits times from a wrong clock.
 	}
 	s.VersionHits = slices.DeleteFunc(s.VersionHits, func(f LineHits) bool { return f.LastHit < now-retention.Milliseconds() })
 	maps.DeleteFunc(s.Visits, func(_ string, v *HumanVisits) bool { return !v.prune(now, retention) })

@@ -13,7 +13,7 @@ import (
 
 // SiteChange is a change of a site's robots.txt or of its mode (monitor or enforce).
 type SiteChange struct {
-	At   int64          `json:"at"` // time in Unix milliseconds
+	At   int64          `json:"at"` // At is the time in Unix milliseconds.
 	Kind SiteChangeKind `json:"kind"`
 	// From and To are the values before and after the change: versions of a robots.txt in
 	// hexadecimal, or modes.
@@ -24,10 +24,11 @@ type SiteChange struct {
 // SiteChangeKind says what changed: the robots.txt or the mode.
 type SiteChangeKind string
 
-// The kinds of changes of a site.
+// These are the kinds of changes of a site.
 const (
-	RobotsChange SiteChangeKind = "robots" // the site has another version of robots.txt
-	ModeChange   SiteChangeKind = "mode"   // monitor, enforce, or mixed where parts of the site differ
+	RobotsChange SiteChangeKind = "robots" // The site has another version of robots.txt.
+	// The site has another mode: monitor, enforce, or mixed if its parts differ.
+	ModeChange SiteChangeKind = "mode"
 )
 
 // maxSiteChanges is the maximum number of changes of a site. The newest remain.
@@ -57,7 +58,7 @@ func (l *Ledger) RecordModeChange(site, mode string, at time.Time) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s := l.getOrCreateSite(site); s.Name == site { // does not share the name Other
+	if s := l.getOrCreateSite(site); s.Name == site { // For an unknown site, the result is the site Other.
 		s.setMode(mode, at.UnixMilli())
 		s.modeChangedAt = at.UnixMilli()
 	}
@@ -146,7 +147,7 @@ func (s *Site) copyLineCounts(before Version, next LineHits, oldLines, newLines 
 	}
 	old := s.VersionHits[i]
 	next.Since, next.Lines = old.Since, make(map[uint32]uint64)
-	if known := find(next.Version); known >= 0 { // the edit restores an earlier version
+	if known := find(next.Version); known >= 0 { // The edit restores an earlier version.
 		next.Since, next.Lines = min(next.Since, s.VersionHits[known].Since), s.VersionHits[known].Lines
 		s.VersionHits = slices.Delete(s.VersionHits, known, known+1)
 	}
@@ -161,11 +162,11 @@ func (s *Site) copyLineCounts(before Version, next LineHits, oldLines, newLines 
 }
 
 // lineKey identifies a line of a robots.txt independent of its line number. The line is a
-// User-agent line, or a rule in a group that names the crawler agent.
+// User-agent line, or a rule in a group that names the crawler in the field agent.
 type lineKey struct {
 	agent      string
-	rule       string // the rule, or "" for a user-agent line
-	occurrence int    // number of equal lines before this line
+	rule       string // rule is the rule, or "" for a user-agent line.
+	occurrence int    // occurrence is the number of equal lines before this line.
 }
 
 // maxComparedLines is the maximum number of lines to compare. A rule counts once for each name of

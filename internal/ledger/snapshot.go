@@ -13,7 +13,7 @@ type Snapshot struct {
 	Since, Saved int64
 	// Retention is the time for which the ledger keeps data.
 	Retention time.Duration
-	Sites     []*Site // sorted by name
+	Sites     []*Site // Sites are sorted by name.
 }
 
 // FromUnixMilli converts Unix milliseconds to a time in UTC. FromUnixMilli returns the zero time

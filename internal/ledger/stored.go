@@ -19,7 +19,7 @@ import (
 
 // StoredSite is the data about a site as kept in the storage.
 type StoredSite struct {
-	Since time.Time `json:"since"` // time at which counting started
+	Since time.Time `json:"since"` // Since is the time at which counting started.
 	Saved time.Time `json:"saved"`
 	Site  *Site     `json:"site"`
 }
@@ -27,7 +27,7 @@ type StoredSite struct {
 // MaxStoredSiteBytes is the maximum size of an encoded site in bytes.
 const MaxStoredSiteBytes = 8 << 20
 
-// Bounds on decoded data. The largest possible site is smaller.
+// These are bounds on decoded data. The largest possible site is smaller.
 const (
 	maxDecodedBytes   = 24 << 20
 	maxDecodedObjects = 25_000
@@ -43,7 +43,7 @@ const storedHeader = "robots_guard ledger 1\n"
 
 // gzipWriters reuses gzip writers, which have 1.2 MB each.
 var gzipWriters = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // gzip.BestSpeed is a valid level
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // gzip.BestSpeed is a valid level.
 	return z
 }}
 
@@ -53,7 +53,7 @@ func (s StoredSite) Encode() ([]byte, error) {
 	var compressed bytes.Buffer
 	z := gzipWriters.Get().(*gzip.Writer)
 	defer gzipWriters.Put(z)
-	defer z.Reset(io.Discard) // lets the garbage collector free the buffer
+	defer z.Reset(io.Discard) // This lets the garbage collector free the buffer.
 	z.Reset(&compressed)
 	enc := json.NewEncoder(z)
 	enc.SetEscapeHTML(false)
@@ -106,7 +106,7 @@ func DecodeStoredSite(data []byte) (StoredSite, error) {
 	stored := s.Site
 	stored.sanitize()
 	s.Site = &Site{Name: stored.Name, Mode: stored.Mode}
-	s.Site.merge(stored) // bounds the series, visits and lines
+	s.Site.merge(stored) // This bounds the series, visits and lines.
 	return s, nil
 }
 

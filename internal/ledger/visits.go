@@ -18,7 +18,7 @@ type HumanVisitBucket [2]uint32
 // humanVisit is a recorded visit that is not counted yet.
 type humanVisit struct {
 	site string
-	name string // name of the assistant, the key of [Site.Visits]
+	name string // name is the name of the assistant, which is the key of [Site.Visits].
 	at   int64
 }
 
@@ -27,8 +27,8 @@ type humanVisit struct {
 // this name.
 const VisitsToDisallowed = "_disallowed"
 
-// RecordAssistantVisit records that a person came from an assistant. from is the index of the
-// assistant in [responseaudit.Assistants]. Nothing is stored about the person.
+// RecordAssistantVisit records that a person came from an assistant. assistant is its index in
+// [responseaudit.Assistants]. Nothing is stored about the person.
 func (l *Ledger) RecordAssistantVisit(site string, assistant int, at time.Time) {
 	l.recordHumanVisit(humanVisit{site, responseaudit.AssistantName(assistant), at.UnixMilli()})
 }
@@ -61,8 +61,8 @@ func (s *Site) getOrCreateVisits(name string) *HumanVisits {
 // add adds the visits of another bucket.
 func (c *HumanVisitBucket) add(other *HumanVisitBucket) { c[1] += min(other[1], math.MaxUint32-c[1]) }
 
-// SumVisits returns the number of visits from one step to another: the steps that contain the times
-// from and to are included. name is a key of [Site.Visits]. r must be Hours or Days.
+// SumVisits returns the number of visits from the step that contains the time from until the step
+// that contains the time to, inclusive. name is a key of [Site.Visits]. r must be Hours or Days.
 func (s *Site) SumVisits(name string, r Resolution, from, to time.Time) (sum uint64) {
 	if v := s.Visits[name]; v != nil {
 		for _, c := range bucketsBetween(v.Series(r), r, from, to) {

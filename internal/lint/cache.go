@@ -21,7 +21,7 @@ const (
 type Cache struct {
 	mu           sync.Mutex
 	reports      *simplelru.LRU[cacheKey, *Report]
-	findingCount int // number of findings in all reports
+	findingCount int // findingCount is the number of findings in all reports.
 }
 
 // cacheKey identifies a cached report by the SHA-256 of the file and by the site.
@@ -33,7 +33,8 @@ type cacheKey struct {
 // NewCache returns an empty Cache.
 func NewCache() *Cache {
 	k := new(Cache)
-	k.reports, _ = simplelru.NewLRU(maxCachedReports, func(_ cacheKey, r *Report) { k.findingCount -= len(r.Findings) }) // returns an error only for size 0
+	// This returns an error only for size 0.
+	k.reports, _ = simplelru.NewLRU(maxCachedReports, func(_ cacheKey, r *Report) { k.findingCount -= len(r.Findings) })
 	return k
 }
 

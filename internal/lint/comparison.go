@@ -10,11 +10,14 @@ import (
 
 // comparedCrawler describes how a crawler or a parser reads a robots.txt.
 type comparedCrawler struct {
-	name         string
-	groupNames   []string // the names that select its group, before *
-	isLenient    bool     // accepts misspelled keys and missing colons
-	isStrict     bool     // strict interpretation of package policy; extension lines separate user-agent lines
-	delaySupport string   // Crawl-delay is obeyed, ignored, or undocumented
+	name       string
+	groupNames []string // groupNames are the names that select the crawler's group, before *.
+	isLenient  bool     // isLenient is true if the crawler accepts misspelled keys and missing colons.
+	// isStrict is true if the crawler uses the strict interpretation of package policy, in which
+	// extension lines separate user-agent lines.
+	isStrict bool
+	// delaySupport says whether the crawler obeys Crawl-delay, ignores it, or documents nothing.
+	delaySupport string
 	sourceURL    string
 }
 
@@ -58,18 +61,19 @@ type CrawlerComparison struct {
 // Interpretation describes the group of the file that a crawler obeys.
 type Interpretation struct {
 	Crawler    string `json:"crawler"`
-	Group      string `json:"group"`                 // the first name of its group, or empty
-	GroupLine  int    `json:"group_line"`            // line of the group, or 0
-	RuleCount  int    `json:"rules"`                 // number of rules of its group
-	CrawlDelay string `json:"crawl_delay,omitempty"` // empty if the file has none for the crawler
-	Source     string `json:"source"`                // URL that documents the behavior
+	Group      string `json:"group"`                 // Group is the first name of the crawler's group, or empty.
+	GroupLine  int    `json:"group_line"`            // GroupLine is the line of the group, or 0.
+	RuleCount  int    `json:"rules"`                 // RuleCount is the number of rules of the group.
+	CrawlDelay string `json:"crawl_delay,omitempty"` // CrawlDelay is empty if the file has none for the crawler.
+	Source     string `json:"source"`                // Source is the URL that documents the behavior.
 }
 
-// PathVerdicts has the verdict of each crawler on a path, in the order of Comparison.Crawlers.
+// PathVerdicts has the verdict of each crawler on a path, in the order of
+// CrawlerComparison.Crawlers.
 type PathVerdicts struct {
 	Path         string `json:"path"`
 	Allowed      []bool `json:"allowed"`
-	DecisiveLine []int  `json:"line"` // of the decisive rule; 0 for none
+	DecisiveLine []int  `json:"line"` // DecisiveLine is the line of the decisive rule, or 0 if there is none.
 	// ParsersDiffer means that the verdict of a crawler is not the one that RFC 9309 requires.
 	// Otherwise the verdicts differ only because different groups apply to the crawlers.
 	ParsersDiffer bool `json:"by_reading"`
@@ -86,10 +90,10 @@ func (r *CrawlerComparison) ConflictCount() int {
 	return n
 }
 
-// Bounds of the comparison.
+// These are bounds of the comparison.
 const (
-	maxComparedRules = 500 // maximum number of rules from which examples are derived
-	maxComparedPaths = 20  // maximum number of examples in a report
+	maxComparedRules = 500 // maxComparedRules is the maximum number of rules from which examples are derived.
+	maxComparedPaths = 20  // maxComparedPaths is the maximum number of examples in a report.
 )
 
 // compareCrawlers returns how each of comparedCrawlers interprets a file, with at most

@@ -53,9 +53,10 @@ func (c *checker) checkDelay(r policy.Record) {
 
 // delayHandling tells how the crawlers of a group treat Crawl-delay.
 type delayHandling struct {
-	ignoringCrawlers []string         // nil if a crawler supports it or the support is unknown
-	cappedCrawlers   []*cappedCrawler // crawlers with a maximum delay
-	includesWildcard bool             // whether the group applies to *
+	// ignoringCrawlers is nil if a crawler supports Crawl-delay or its support is unknown.
+	ignoringCrawlers []string
+	cappedCrawlers   []*cappedCrawler // cappedCrawlers are the crawlers with a maximum delay.
+	includesWildcard bool             // includesWildcard is true if the group applies to *.
 }
 
 // cappedCrawler is a crawler that shortens a Crawl-delay above its maximum. token is its name in

@@ -14,19 +14,22 @@ import (
 type Finding struct {
 	Code     policy.Code     `json:"code"`
 	Severity policy.Severity `json:"severity"`
-	Line     int             `json:"line"`    // from 1; 0 for the whole file
-	Column   int             `json:"column"`  // of the first character, in Unicode code points from 1; 0 for the whole file
-	Message  string          `json:"message"` // describes the problem and the remedy
+	Line     int             `json:"line"` // Line is counted from 1. It is 0 for the whole file.
+	// Column is the column of the first character, in Unicode code points from 1. It is 0 for the
+	// whole file.
+	Column  int    `json:"column"`
+	Message string `json:"message"` // Message describes the problem and the remedy.
 	// Help is the URL of the documentation of the code, set by [Check].
 	Help string `json:"help,omitempty"`
 }
 
 // Report has the findings about a robots.txt.
 type Report struct {
-	Name             string             `json:"name"` // name of the robots.txt file
-	Findings         []Finding          `json:"findings"`
-	UnlistedFindings int                `json:"unreported"` // number of findings that Findings omits
-	Comparison       *CrawlerComparison `json:"readings"`   // set by [Check]
+	Name     string    `json:"name"` // Name is the name of the robots.txt file.
+	Findings []Finding `json:"findings"`
+	// UnlistedFindings is the number of findings that Findings omits.
+	UnlistedFindings int                `json:"unreported"`
+	Comparison       *CrawlerComparison `json:"readings"` // Comparison is set by [Check].
 }
 
 // SeverityCount returns the number of findings with this severity.
@@ -119,9 +122,11 @@ type checker struct {
 	options          Options
 	report           *Report
 	repeatedFindings []*repeatedFinding
-	emptyGroups      map[int]bool           // caches the results of emptyGroupAllowsSite by index of the group
-	remainingWork    int                    // decreases from maxComparisonWork to 0
-	delayHandling    map[int]*delayHandling // caches the results of delayHandlingFor by index of the group
+	// emptyGroups caches the results of emptyGroupAllowsSite by index of the group.
+	emptyGroups   map[int]bool
+	remainingWork int // remainingWork decreases from maxComparisonWork to 0.
+	// delayHandling caches the results of delayHandlingFor by index of the group.
+	delayHandling map[int]*delayHandling
 }
 
 // addFinding adds a finding to the report. Beyond maxFindings it only counts the finding.
@@ -139,7 +144,7 @@ func (c *checker) addFinding(code policy.Code, line, column int, format string, 
 // with the same mistake.
 type repeatedFinding struct {
 	Finding
-	otherLines        []int // the first few other lines with the same finding
+	otherLines        []int // otherLines are the first few other lines with the same finding.
 	unlistedLineCount int
 }
 
@@ -211,10 +216,10 @@ func (c *checker) addParserFindings() {
 	c.report.UnlistedFindings += more
 	for _, f := range findings {
 		if f.Code == policy.GroupWithoutRule && c.emptyGroupAllowsSite(f.Line) {
-			continue // another check has a better message
+			continue // Another check has a better message.
 		}
 		if f.Code == policy.UnknownKey && keyReadByGoogle(c.lineByNumber(f.Line).key) != "" {
-			continue // another check has a better message
+			continue // Another check has a better message.
 		}
 		column := 0
 		if f.Line > 0 {

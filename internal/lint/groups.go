@@ -58,7 +58,7 @@ func (c *checker) groupsWithoutRules() map[int]bool {
 	if !starForbids {
 		return found
 	}
-	ruled := make(map[string]bool) // names with a rule in any group
+	ruled := make(map[string]bool) // These are names with a rule in any group.
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
 			if len(g.Rules) > 0 {
@@ -79,7 +79,8 @@ func (c *checker) groupsWithoutRules() map[int]bool {
 // checkCrawlersInTwoGroups adds a finding if two groups with different rules have different names
 // of the same crawler.
 func (c *checker) checkCrawlersInTwoGroups() {
-	first := make(map[string]policy.Agent) // first user-agent line of a crawler, by its token in the registry
+	// This is the first user-agent line of a crawler, by its token in the registry.
+	first := make(map[string]policy.Agent)
 	group := make(map[string]int)
 	for i, g := range c.groups {
 		for _, a := range g.Agents {

@@ -23,7 +23,7 @@ func keyReadByGoogle(key string) string {
 // checkKey adds a finding for an unknown key that Google's library reads as another key.
 func (c *checker) checkKey(number int, l line) {
 	if strings.EqualFold(l.key, "DisallowAITraining") {
-		return // another check reports this key
+		return // Another check reports this key.
 	}
 	if read := keyReadByGoogle(l.key); read != "" {
 		c.addFinding(KeyReadByPrefix, number, l.keyColumn(), "%s is not a key that crawlers know, but Google's library compares the start only and reads it as %s; write %s or remove the line",

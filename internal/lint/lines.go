@@ -7,19 +7,19 @@ import (
 
 // line is a line of a robots.txt, split into key, value and comment.
 type line struct {
-	raw         string // without the line end
-	key         string // trimmed; empty if the line has no colon
-	keyOffset   int    // byte offset of the key in raw
-	value       string // trimmed, without the comment
-	valueOffset int    // byte offset of the value in raw
-	comment     string // the comment with its #, or ""
+	raw         string // raw has no line end.
+	key         string // key is trimmed. It is empty if the line has no colon.
+	keyOffset   int    // keyOffset is the byte offset of the key in raw.
+	value       string // value is trimmed and has no comment.
+	valueOffset int    // valueOffset is the byte offset of the value in raw.
+	comment     string // comment is the comment with its #, or "".
 }
 
 // fileLines are the lines of a robots.txt. A line is split into its parts only when it is read,
 // because a hostile file has half a million lines.
 type fileLines struct {
 	text string
-	ends []int32 // byte offset after each line and its end
+	ends []int32 // ends has the byte offset after each line and its end.
 }
 
 // splitLines splits a file at LF, CR and CRLF, as the parser does.

@@ -86,12 +86,14 @@ func isKnownKey(key string) bool {
 // reports whether the name is invalid.
 func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := asciiName(a.Name); {
-	case findEscapedLineBreak(c.lines.lineByIndex(a.Line-1)) >= 0, findJoinedKey(a.Name) >= 0: // checkLines reports this mistake
+	case findEscapedLineBreak(c.lines.lineByIndex(a.Line-1)) >= 0, findJoinedKey(a.Name) >= 0:
+		// The method checkLines reports this mistake.
 	case plain != "" && plain != a.Name && isASCII(plain):
 		c.addValueFinding(LookAlikeCharacters, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoteExcerpt(a.Name), quoteExcerpt(plain), quoteExcerpt(plain))
 	case regexpSyntaxInName.MatchString(a.Name):
 		c.addValueFinding(RegexpInName, a.Line, "%s is compared literally, because a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoteExcerpt(a.Name))
-	case strings.ContainsAny(a.Name, "|;") && !strings.Contains(a.Name, "("): // a value with a parenthesis is a whole User-Agent
+	case strings.ContainsAny(a.Name, "|;") && !strings.Contains(a.Name, "("):
+		// A value with a parenthesis is a whole User-Agent.
 		c.addValueFinding(policy.SeveralAgentNames, a.Line, "a user-agent line has only one name, and %s is not a name; write each name in its own user-agent line", quoteExcerpt(a.Name))
 	default:
 		return false
@@ -103,7 +105,7 @@ func (c *checker) checkSpelling(a policy.Agent) bool {
 func (c *checker) checkDoubleSlash(number int, l line) {
 	path, _, _ := strings.Cut(l.value, "?")
 	i := strings.Index(path, "//")
-	if i < 0 || i > 0 && path[i-1] == ':' { // the value is a URL
+	if i < 0 || i > 0 && path[i-1] == ':' { // The value is a URL.
 		return
 	}
 	plain := doubleSlashes.ReplaceAllString(path, "/") + l.value[len(path):]
@@ -129,7 +131,7 @@ func toASCII(s string) string {
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case '\uff01' <= r && r <= '\uff5e': // full-width forms of ASCII characters
+		case '\uff01' <= r && r <= '\uff5e': // These are full-width forms of ASCII characters.
 			return r - '\uff01' + '!'
 		case strings.ContainsRune(hyphens, r):
 			return '-'

@@ -38,7 +38,7 @@ var retiredCrawlers = map[string]string{
 // findCrawler returns the registered crawler with the name in a user-agent line, and the part of
 // the name that is its token. Without such a crawler, c is nil.
 func findCrawler(name string) (c *uaident.Crawler, token string) {
-	const longest = 100 // bytes; no known name is longer
+	const longest = 100 // This is a number of bytes. No known name is longer.
 	for end := min(len(name), longest); end > 0; end-- {
 		if policy.NameMatches(name, name[:end]) {
 			if c = uaident.Default().Lookup(name[:end]); c != nil {
@@ -100,7 +100,7 @@ func (c *checker) checkNames() {
 			} else if crawler == nil && unknown < maxUnknownNames {
 				unknown++
 				c.checkUnknownName(a, name)
-			} else if crawler == nil || !crawler.ParsesLeniently() { // Google documents that it reads only the name
+			} else if crawler == nil || !crawler.ParsesLeniently() { // Google documents that it reads only the name.
 				c.checkVersion(a, name)
 			}
 		}
@@ -113,7 +113,7 @@ func (c *checker) checkNameList(a policy.Agent, token string) {
 	if len(token) == len(a.Name) || strings.Contains(a.Name, ",") {
 		return
 	}
-	if strings.Contains(a.Name, "(") { // the name is a whole User-Agent
+	if strings.Contains(a.Name, "(") { // The name is a whole User-Agent.
 		return
 	}
 	for i, word := range strings.FieldsFunc(a.Name, func(r rune) bool { return strings.ContainsRune(" \t/&+", r) }) {

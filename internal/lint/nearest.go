@@ -11,7 +11,7 @@ import (
 // nearestName returns the known crawler with the most similar name, or an empty string. Short
 // names, and similar names of little-known crawlers, cause wrong suggestions and are ignored.
 func nearestName(name string) string {
-	const shortest, longest = 4, 40 // minimum number of letters
+	const shortest, longest = 4, 40 // This is the minimum number of letters.
 	folded := text.FoldSpelling(name)
 	if token := companyCrawlers[folded]; token != "" {
 		return token
@@ -28,7 +28,7 @@ func nearestName(name string) string {
 		}
 		known := text.FoldSpelling(c.Token)
 		if text.IsTransposition(folded, known) {
-			return c.Token // two swapped letters are always a typo
+			return c.Token // Two swapped letters are always a typo.
 		}
 		maxDistance := 0
 		switch n := len(folded); {

@@ -96,7 +96,7 @@ func (c *checker) checkContentSignal(r policy.Record) {
 // findPrefixRule returns a rule of the group that disallows all URLs with this prefix. Without such
 // a rule it returns the zero Rule.
 func (c *checker) findPrefixRule(group int, path string) policy.Rule {
-	const most = 100 // rules; this function runs for each line
+	const most = 100 // This is a number of rules. The function runs for each line.
 	rules := c.groups[group].Rules
 	prefix := policy.Rule{Path: path}.CanonicalPath()
 	if prefix == "" {

@@ -47,7 +47,8 @@ func (c *checker) checkContradictions(targets []policy.Target) {
 			}
 		}
 	}
-	for _, token := range []string{"Googlebot", "Applebot"} { // crawlers whose operators have a control token
+	// These are crawlers whose operators have a control token.
+	for _, token := range []string{"Googlebot", "Applebot"} {
 		crawler := uaident.Default().Lookup(token)
 		check(c.groupFor(crawler), crawler.ControlToken())
 	}

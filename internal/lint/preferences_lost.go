@@ -13,7 +13,8 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 	if len(targets) == 0 || c.hasFinding(InvalidUsage) || c.hasFinding(UnknownUsageLabel) || c.hasFinding(RelativeUsagePath) || c.hasFinding(InvalidSignal) {
 		return
 	}
-	stated := make([][]policy.Statement, len(targets)) // for each target, the preferences for crawlers to which the * group applies
+	// For each target, these are the preferences for crawlers to which the * group applies.
+	stated := make([][]policy.Statement, len(targets))
 	for i := range targets {
 		stated[i] = c.robots.DecidingStatements(c.robots.Select(true), &targets[i], "")
 	}
@@ -24,19 +25,19 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 				return
 			}
 			if trimVersionAndStar(a.Name) != "" && !policy.IsTraining(a.Name) && c.checkOmittedPreference(a, targets, stated) {
-				break // report one finding for each group
+				break // One finding is reported for each group.
 			}
 		}
 	}
 }
 
 // checkOmittedPreference adds a finding if the groups of an agent omit a preference of the * group.
-// stated has the lines of the * group for each target. The result reports whether it added a
-// finding.
+// wildcardStatements has the lines of the * group for each target. The result reports whether it
+// added a finding.
 func (c *checker) checkOmittedPreference(a policy.Agent, targets []policy.Target, wildcardStatements [][]policy.Statement) bool {
 	group := c.robots.Select(false, trimVersionAndStar(a.Name))
 	var own policy.Preferences
-	lines := make(map[policy.Use]int) // statements of the * group
+	lines := make(map[policy.Use]int) // These are the statements of the * group.
 	for i := range targets {
 		if !group.JudgeTarget(&targets[i]).Allowed {
 			continue

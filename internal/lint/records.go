@@ -94,7 +94,7 @@ func (c *checker) checkLicensePlace(r policy.Record) {
 	if i == 0 {
 		return
 	}
-	g := c.groups[i-1] // the last group that begins before the line
+	g := c.groups[i-1] // This is the last group that begins before the line.
 	last := g.Agents[len(g.Agents)-1].Line
 	if len(g.Rules) > 0 {
 		last = max(last, g.Rules[len(g.Rules)-1].Line)

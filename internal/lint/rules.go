@@ -11,10 +11,11 @@ import (
 
 // These bounds limit the work on hostile files.
 const (
-	maxCheckedNames       = 1000 // maximum number of checked names
-	maxCheckedRuleSets    = 100  // maximum number of checked sets of rules
-	maxCheckedRules       = 2e6  // maximum number of rules of all names together
-	maxCoveringCandidates = 500  // rules of a group that are compared to find covering rules
+	maxCheckedNames    = 1000 // maxCheckedNames is the maximum number of checked names.
+	maxCheckedRuleSets = 100  // maxCheckedRuleSets is the maximum number of checked sets of rules.
+	maxCheckedRules    = 2e6  // maxCheckedRules is the maximum number of rules of all names together.
+	// maxCoveringCandidates limits the rules of a group that are compared to find covering rules.
+	maxCoveringCandidates = 500
 
 	// maxComparisonWork is the maximum amount of comparison, in bytes of rules that are compared
 	// with targets. A star and a rule add a fixed cost.
@@ -27,7 +28,7 @@ const (
 // (yandex.com/support/webmaster, "Robots.txt parsing errors").
 const (
 	maxYandexRules      = 2048
-	maxYandexRuleLength = 1024 // maximum length of a rule in characters
+	maxYandexRuleLength = 1024 // maxYandexRuleLength is the maximum length of a rule in characters.
 )
 
 // checkRules adds findings about single rules, and then about rules that affect each other.
@@ -76,7 +77,8 @@ func (c *checker) checkRuleSets() {
 			if listed += len(rules); len(rules) == 0 {
 				continue
 			}
-			key := fmt.Sprint(rules[0].Line, rules[len(rules)-1].Line, len(rules)) // almost as distinctive as all lines
+			// This is almost as distinctive as all lines.
+			key := fmt.Sprint(rules[0].Line, rules[len(rules)-1].Line, len(rules))
 			if seen[key] || len(seen) == maxCheckedRuleSets {
 				continue
 			}
@@ -108,7 +110,7 @@ func (c *checker) checkPath(number int, l line) {
 		c.addValueFinding(DotSegment, number, "clients resolve /./ and /../ before a request, so %s matches no URL; write the resolved path", quoteExcerpt(l.value))
 	}
 	if findEscapedLineBreak(l) >= 0 {
-		return // checkLines reports this mistake
+		return // The method checkLines reports this mistake.
 	}
 	c.checkDoubleSlash(number, l)
 	if escape := regexpEscape.FindString(l.value); escape != "" {
@@ -116,7 +118,7 @@ func (c *checker) checkPath(number int, l line) {
 			quoteExcerpt(escape), quoteExcerpt(l.value))
 	}
 	if findJoinedKey(l.value) >= 0 {
-		return // checkLines reports this mistake
+		return // The method checkLines reports this mistake.
 	}
 	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(whitespace, c) }) {
 		if i > 0 && (word[0] == '/' || word[0] == '*' || isRuleKey(strings.TrimSuffix(word, ":"))) {
@@ -130,11 +132,11 @@ func (c *checker) checkPath(number int, l line) {
 type ruleSet struct {
 	*checker
 	wildcardSelection *policy.SelectedGroup
-	selection         *policy.SelectedGroup // the lenient interpretation, which has all rules
+	selection         *policy.SelectedGroup // selection is the lenient interpretation, which has all rules.
 	rules             []policy.Rule
-	unusedByte        string       // a byte that no rule contains
-	reportedLines     map[int]bool // lines that have a finding
-	comparisonCost    int          // cost to compare all rules, see maxComparisonWork
+	unusedByte        string       // unusedByte is a byte that no rule contains.
+	reportedLines     map[int]bool // reportedLines are lines that have a finding.
+	comparisonCost    int          // comparisonCost is the cost to compare all rules. See maxComparisonWork.
 }
 
 // addFinding adds a finding at a line, unless an earlier finding about rules has this line.
@@ -144,7 +146,7 @@ func (s *ruleSet) addFinding(code policy.Code, line int, format string, args ...
 	}
 	s.reportedLines[line] = true
 	switch code {
-	case DuplicateRule, EquivalentRule, CoveredRule: // long files have many of these
+	case DuplicateRule, EquivalentRule, CoveredRule: // Long files have many of these.
 		s.addOncePerFile(code, line, format, args...)
 	default:
 		s.addValueFinding(code, line, format, args...)
@@ -230,7 +232,7 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	case v.Allowed != r.Allow && len(s.rules) <= maxCoveringCandidates && s.ruleMatches(r, probe):
 		s.addFinding(RuleWithoutEffect, r.Line, "%s in line %d matches all URLs of this rule and is not shorter, so this rule has no effect; remove or lengthen this rule",
 			quoteExcerpt(v.Rule.String()), v.Rule.Line)
-	case v.Allowed != r.Allow: // no target can match the rule
+	case v.Allowed != r.Allow: // No target can match the rule.
 	case !r.Allow && len(s.rules) <= maxCoveringCandidates:
 		if by := s.findCoveringRule(r, probe); by.Line > 0 {
 			s.addFinding(CoveredRule, r.Line, "%s in line %d already disallows all URLs of this rule; remove this rule, unless it is for crawlers that do not support wildcards",

@@ -21,8 +21,8 @@ type disallowedEngines struct {
 func (c *checker) checkSearchEngines() {
 	var target policy.Target
 	target.Set(unmatchedPath, false)
-	var others []disallowedEngines // one element for each rule that disallows engines
-	var named disallowedEngines    // engines that are disallowed by groups with their names
+	var others []disallowedEngines // This has one element for each rule that disallows engines.
+	var named disallowedEngines    // These engines are disallowed by groups with their names.
 	for _, engine := range judge.SearchEngines() {
 		q := judge.Request{Client: uaident.Identity{Token: engine.Token, Crawler: engine, Class: engine.Class}}
 		v := q.GroupQuery(nil, engine.WildcardApplies()).Verdict(c.robots, &target)

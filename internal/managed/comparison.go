@@ -13,8 +13,8 @@ import (
 
 // FilePair is a robots.txt before and after a change, for some hosts and from a time on.
 type FilePair struct {
-	Hosts         []string  // as in rules, with wildcards; "" for all other hosts
-	From          time.Time // zero for now
+	Hosts         []string  // Hosts are the hosts as the rules name them, with wildcards. "" means all other hosts.
+	From          time.Time // The zero time means now.
 	Before, After []byte
 }
 
@@ -22,23 +22,23 @@ type FilePair struct {
 type hostGroup struct {
 	tableBefore, tableAfter     *ruleTable
 	base                        string
-	stagingBefore, stagingAfter bool   // whether the hosts are staging hosts
-	host                        string // "" if the files are the same for all hosts
+	stagingBefore, stagingAfter bool   // whether the hosts are staging hosts before and after the change
+	host                        string // The host is "" if the files are the same for all hosts.
 }
 
 // Comparison compares the robots.txt files that two schedules make for the same hosts and bases.
 type Comparison struct {
 	Before, After *Schedule
-	Hosts         []string                 // additional hosts
-	Base          func(host string) []byte // base of a host, or nil if unknown
+	Hosts         []string                 // Hosts are additional hosts to compare.
+	Base          func(host string) []byte // Base returns the base of a host, or nil if it is unknown.
 	Now           time.Time
-	OnlyNow       bool // skips future files
+	OnlyNow       bool // OnlyNow leaves out files that are served later.
 	MaxPairs      int  // maximum number of pairs to compare
 }
 
-// ForEachDifference calls do for each pair of different files from now until the horizon. left is
-// the number of pairs beyond MaxPairs, which were not compared. A pair is skipped if a file cannot
-// be composed, because such a file is not served.
+// ForEachDifference calls do for each pair of different files from now until [horizon]. left is the
+// number of pairs beyond MaxPairs, which were not compared. A pair is skipped if a file cannot be
+// composed, because such a file is not served.
 func (c *Comparison) ForEachDifference(do func(FilePair)) (left int) {
 	var groups []hostGroup
 	hosts := make(map[hostGroup][]string)
@@ -103,8 +103,8 @@ func allHosts(a, b *Schedule, more []string) []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// changeTimes returns the times at which the rules for the hosts of g change, up to the last
-// compared time. The first element is the zero time, which means now.
+// changeTimes returns the times at which the rules for the hosts of g change, within the compared
+// time span. The first element is the zero time, which means now.
 func (c *Comparison) changeTimes(g *hostGroup) []time.Time {
 	turns := []time.Time{{}}
 	if c.OnlyNow {
@@ -153,7 +153,7 @@ func (s *Schedule) encodeRulesFor(about map[string]bool) map[string]bool {
 			continue
 		}
 		r.ID, r.Reason, r.Owner, r.Ticket, r.At = "", "", "", "", ""
-		text, _ := json.Marshal(r.Rule) // see Spec
+		text, _ := json.Marshal(r.Rule) // The input of a Schedule is valid.
 		encoded[string(text)] = true
 	}
 	return encoded

@@ -58,18 +58,19 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 type composition struct {
 	plan          *Plan
 	file          *baseFile
-	wildcardLines []string        // lines of the * group
-	targets       []targetCrawler // crawlers whose groups change, in file order
+	wildcardLines []string        // wildcardLines are the lines of the * group.
+	targets       []targetCrawler // targets are the crawlers whose groups change, in file order.
 
-	readLines, movedBytes int  // lines read and bytes moved by addPreferencesToGroups
-	limitExceeded         bool // one of these limits is exceeded
+	// readLines counts the lines read and movedBytes the bytes moved by addPreferencesToGroups.
+	readLines, movedBytes int
+	limitExceeded         bool // limitExceeded is true if readLines or movedBytes exceeds its limit.
 }
 
 // targetCrawler is a crawler that gets a group of its own in the composed file.
 type targetCrawler struct {
 	name  string
 	names groupNames
-	rules *crawlerRules // nil for a crawler without a rule
+	rules *crawlerRules // rules is nil for a crawler without a rule.
 }
 
 // composeGroups changes groups of the base in place, and returns the text of the groups to append to
@@ -98,7 +99,7 @@ func (c *composition) composeGroups() string {
 			blocks = append(blocks, b)
 		}
 	}
-	for _, t := range c.targets { // after all contents were read
+	for _, t := range c.targets { // Removing the lines earlier would change the contents.
 		if c.findGroupToExtend(t) < 0 {
 			c.file.removeAgentLines(c.file.findAgentLines(t.name))
 		}
@@ -136,8 +137,8 @@ func (c *composition) findTargets() (all []targetCrawler) {
 }
 
 // findGroupToExtend returns the index of the group of the base that the rules of t can be inserted
-// into, or -1 if t needs a new group. Only t may use the group, and no line of the group may have
-// to go.
+// into, or -1 if t needs a new group. Only t may use the group, and the rules of t must replace no
+// line of the group.
 func (c *composition) findGroupToExtend(t targetCrawler) int {
 	if t.rules == nil || t.rules.wholeSiteLine != "" || t.rules.delayLine != "" {
 		return -1
@@ -156,7 +157,8 @@ func (c *composition) composeGroupLines(t targetCrawler) []string {
 		return ensureRule(c.wildcardLines)
 	}
 	lines, named := c.wildcardLines, false
-	if policy.IsTraining(t.name) { // inherits nothing from *, and is not a crawler that uses pages
+	// The crawler inherits nothing from the * group, and does not use pages for training or search.
+	if policy.IsTraining(t.name) {
 		return ensureRule(t.rules.applyToLines(c.file.groupContent(c.file.findAgentLines(t.name))))
 	}
 	if places := c.file.findObeyedGroup(t.names); places != nil {
@@ -267,7 +269,7 @@ func hasKey(line string, keys ...string) bool {
 	})
 }
 
-// appendedGroup is a group that the composed file has after the lines of the base.
+// appendedGroup is a group that is appended to the lines of the base.
 type appendedGroup struct {
 	comment string
 	names   []string
@@ -339,8 +341,9 @@ func examplePaths(before, after *policy.Robots) []string {
 	return slices.Compact(paths)
 }
 
-// crawlersWithoutAccessRule returns the group names of each crawler whose access no rule of the plan
-// changes. The result includes the crawlers that the base names, and "*" for unnamed crawlers.
+// crawlersWithoutAccessRule returns the group names of each crawler without an allow or disallow
+// rule in the plan. The result includes the crawlers that the base names, and "*" for unnamed
+// crawlers.
 func (c *composition) crawlersWithoutAccessRule() (others []groupNames) {
 	targets := c.targets
 	known := make(map[string]bool)

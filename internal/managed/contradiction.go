@@ -8,15 +8,15 @@ import (
 // ruleSubject is what two rules for a crawler may contradict each other about: access to the whole
 // site, a path pattern, the Crawl-delay, or a use of pages.
 type ruleSubject struct {
-	crawler string // token in lower case
+	crawler string // crawler is the product token in lower case.
 	aspect  string
-	host    string // see hostKeys
+	host    string // host is a key of the function hostKeys.
 }
 
 const (
 	wholeSite = ""
 	delayWord = "\x00delay"
-	useWord   = "\x00use of " // followed by the use
+	useWord   = "\x00use of " // The use follows this word.
 )
 
 // ruleStatement is the statement of a rule about a [ruleSubject].
@@ -28,7 +28,7 @@ type ruleStatement struct {
 // Limits for the time and the memory that the search for contradictions needs.
 const (
 	maxStatements = 2_000_000
-	maxOpposed    = 5_000_000 // pairs of statements whose times are compared
+	maxOpposed    = 5_000_000 // maxOpposed is the maximum number of pairs of statements whose times are compared.
 )
 
 // findContradiction returns a [RuleError] for the first two rules that state different things about
@@ -79,8 +79,8 @@ func checkSearchLimits(name string, statements, compared int) error {
 
 // hostKeys returns the host keys under which findContradiction stores a rule (at) and looks for
 // other rules (against). A rule for all hosts has the key "". Another rule has the key "*" and its
-// hosts. A rule for www.example.com also has the key ".example.com", which rules for *.example.com
-// look up.
+// hosts. A rule for www.example.com also has the key ".example.com", so that rules for
+// *.example.com find it.
 func (r *rule) hostKeys() (against, at []string) {
 	if len(r.Hosts) == 0 {
 		return []string{"", "*"}, []string{""}
@@ -97,8 +97,8 @@ func (r *rule) hostKeys() (against, at []string) {
 	return against, at
 }
 
-// statements yields each subject of the rule, as in [ruleSubject].aspect, with the line that the
-// rule states.
+// statements yields the aspect of each [ruleSubject] of the rule, with the robots.txt line about
+// it.
 func (r *rule) statements() func(yield func(what, line string) bool) {
 	return func(yield func(what, line string) bool) {
 		switch {
@@ -117,7 +117,7 @@ func (r *rule) statements() func(yield func(what, line string) bool) {
 	}
 }
 
-// statements yields each use of the preference, as in [ruleSubject].aspect, with its value.
+// statements yields the aspect of each [ruleSubject] of the preference, with its value.
 func (p *preference) statements(yield func(what, said string) bool) {
 	for _, c := range p.uses {
 		what := p.kind + " " + c.key

@@ -9,7 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxTurns is the maximum number of future changes in a report. Each needs a composed file.
+// maxTurns is the maximum number of future changes in a report. For each, the file must be
+// composed.
 const maxTurns = 100
 
 // RuleReports returns a report of each rule for a host, in force or not. now decides which rules
@@ -34,8 +35,8 @@ func (p Period) RuleReports(host string, now time.Time) []report.ManagedRule {
 }
 
 // FutureChanges returns the times after the period at which rules begin or end at a host, until the
-// horizon and at most maxTurns. Each has the lines that the file gains and loses if the base stays
-// the same.
+// horizon and at most maxTurns. Each has the lines that the file gains and loses. The base is
+// assumed to stay the same.
 func (p Period) FutureChanges(base []byte, host string, now time.Time) []report.ScheduledChange {
 	all := []report.ScheduledChange{}
 	before := p.fileLines(base, host)
@@ -136,8 +137,8 @@ func (p *Plan) AddedLines(text, host string) []report.ManagedLine {
 	return lines
 }
 
-// rulesByLine returns the rules that each line of a composed file comes from, by line number. A
-// preference line may combine several rules.
+// rulesByLine returns, for each line number of a composed file, the rules that the line expresses.
+// A preference line may combine several rules.
 func (p *Plan) rulesByLine(robots *policy.Robots, host string) map[int][]*rule {
 	rules := make(map[int][]*rule)
 	groups := robots.Groups()

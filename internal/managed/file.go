@@ -9,13 +9,14 @@ import (
 
 // baseFile is a base in lines and groups, with changes that render applies.
 type baseFile struct {
-	robots      *policy.Robots
-	groups      []policy.Group
-	records     [][]policy.Record      // by group
-	usageAgents map[int][]policy.Agent // agents by the line of their Content-Usage
-	lines       []string               // original lines with line ends
-	removed     []bool                 // by line
-	added       [][]string             // lines to insert below each line
+	robots  *policy.Robots
+	groups  []policy.Group
+	records [][]policy.Record // The index is the number of the group.
+	// usageAgents are the agents that a Content-Usage line applies to, by the index of the line.
+	usageAgents map[int][]policy.Agent
+	lines       []string   // These are the original lines with line ends.
+	removed     []bool     // removed reports whether a line was removed.
+	added       [][]string // These lines are inserted below each line.
 }
 
 // newBaseFile parses a base.
@@ -104,7 +105,7 @@ func (f *baseFile) groupContent(places []agentLine) (lines []string) {
 		whole := slices.ContainsFunc(places, func(q agentLine) bool { return q.group == p.group && !f.isSeparatedFromRules(q) })
 		for _, line := range f.contentLineNumbers(p.group) {
 			if agents := f.usageAgents[line]; agents != nil && !hasAgentLineBetween(places, agents[0].Line, line) {
-				continue // the line is for other crawlers
+				continue // This line does not apply to the crawler.
 			}
 			if whole || !slices.ContainsFunc(g.Rules, func(r policy.Rule) bool { return r.Line == line && !r.Allow }) {
 				lines = append(lines, f.trimmedLine(line))
@@ -181,8 +182,7 @@ func (f *baseFile) insertIntoGroup(group int, lines []string) {
 	f.added[last] = append(f.added[last], lines...)
 }
 
-// render returns the text of the base with all changes. The result ends so that groups can be
-// appended.
+// render returns the text of the base with all changes. Groups can be appended to the result.
 func (f *baseFile) render() string {
 	var b strings.Builder
 	for i, line := range f.lines {

@@ -18,8 +18,8 @@ type Gate string
 // The values of Gate.
 const (
 	GateErrors   Gate = "error"
-	GateWarnings Gate = "warning" // errors and warnings
-	GateOff      Gate = "off"     // no checks
+	GateWarnings Gate = "warning" // Errors and warnings prevent publication.
+	GateOff      Gate = "off"     // No finding prevents publication.
 )
 
 // FindBlocker returns the first finding that prevents publication, or nil.
@@ -71,10 +71,12 @@ type Finding struct {
 	Severity policy.Severity `json:"severity"`
 	Code     policy.Code     `json:"code"`
 	Rules    []string        `json:"rules,omitempty"` // names of the rules; empty for the file as a whole
-	Position string          `json:"at,omitempty"`    // position of the first rule, "" if unknown
-	Host     string          `json:"host,omitempty"`  // "" for hosts that no rule names
-	From     time.Time       `json:"from,omitzero"`   // start of the file; zero for the present file
-	Message  string          `json:"message"`
+	// Position is the position of the first rule, or "" if it is unknown.
+	Position string `json:"at,omitempty"`
+	Host     string `json:"host,omitempty"` // Host is "" for hosts that no rule names.
+	// From is the time from which the file is served, or zero for the present file.
+	From    time.Time `json:"from,omitzero"`
+	Message string    `json:"message"`
 }
 
 // String returns the finding in one line with its rules, host, start and code.
@@ -154,8 +156,8 @@ func (p *Plan) findingsNotInBase(base, text []byte, robots *policy.Robots, host 
 	return found
 }
 
-// intended are the findings that a rule causes intentionally. Examples are names that no client sends,
-// retired crawlers of a class, and search engines that are disallowed by name.
+// intended are the codes of findings that a rule causes on purpose. For example, a rule may
+// disallow a search engine by name, or a whole class of crawlers, of which some are retired.
 var intended = []policy.Code{lint.EmptyFile, lint.NameNotInRequests, lint.RetiredCrawler, lint.NamedSearchEnginesDisallowed, lint.ContentUsage, lint.ContentSignal}
 
 // trimmedLine returns the line with a number, which counts from 1, without surrounding space.
@@ -272,8 +274,8 @@ type CheckReport struct {
 }
 
 // Check lints the files that the schedule makes from a base, from now until the horizon. It checks
-// at most maxFiles files, those for hosts without own rules first. A finding about several files is
-// reported once, for the first file.
+// at most maxFiles files, beginning with those for hosts without rules of their own. A finding
+// about several files is reported once, for the first file.
 func (s *Schedule) Check(base []byte, now time.Time, maxFiles int) (r CheckReport) {
 	for i := range s.rules {
 		rule := &s.rules[i]
@@ -297,7 +299,7 @@ func (s *Schedule) Check(base []byte, now time.Time, maxFiles int) (r CheckRepor
 		r.Findings = append(r.Findings, f)
 	}
 	reported := make(map[string]bool)
-	work := 0 // number of composed rules
+	work := 0 // This counts the rules in all composed files.
 	check := func(t *ruleTable, host string) {
 		for p, ok := t.findPeriod(now), true; ok && p.Start().Before(now.Add(horizon)); p, ok = p.next() {
 			if r.CheckedFiles == maxFiles || r.CheckedFiles > 0 && work > maxFiles*rulesPerFile {
@@ -329,8 +331,8 @@ func (s *Schedule) Check(base []byte, now time.Time, maxFiles int) (r CheckRepor
 }
 
 // slowestCrawler returns the crawler of a rule that may wait longest before it fetches robots.txt
-// again, and the time. Operators may document more than the default, 24 hours (RFC 9309 section
-// 2.4).
+// again, and the time. Some operators document a longer time than the default of 24 hours (RFC 9309
+// section 2.4).
 func (s *Schedule) slowestCrawler(r *rule) (who string, lag time.Duration) {
 	who, lag = "a crawler", policy.MaxAge
 	for _, name := range r.tokens {

@@ -45,7 +45,7 @@ func ParseRuleList(name string, data []byte) (*RuleList, error) {
 	}
 	d := listDecoder{decoded}
 	rules, given := []Rule{}, false
-	lines := make(map[string]string) // by ID
+	lines := make(map[string]string) // The value is the position of the rule with this ID.
 	err = d.ReadObject(wantList, listFields, func(field string) error {
 		if field == "$schema" {
 			_, err := d.ReadString(field)
@@ -84,7 +84,7 @@ func (d listDecoder) readRule() (r Rule, err error) {
 	begin := 0
 	err = d.ReadObject(wantRule, ruleFields, func(field string) (err error) {
 		if begin == 0 {
-			begin = d.Offset() // position of the first field, which is never 0
+			begin = d.Offset() // This is the position of the first field. It is never 0.
 		}
 		switch field {
 		case "for":
@@ -141,9 +141,9 @@ func (d listDecoder) checkRule(r *Rule, numStatements int) error {
 	return nil
 }
 
-// readPaths reads the value of disallow or allow. given is false for null, which leaves the paths
-// unchanged. true means the whole site. An empty list is an error, because a rule without paths
-// applies to the whole site.
+// readPaths reads the value of disallow or allow. The value true means the whole site. The value
+// null leaves the paths unchanged, and given is false. An empty list is an error, because a rule
+// without paths applies to the whole site.
 func (d listDecoder) readPaths(field string, before []string) (paths []string, given bool, err error) {
 	t := d.Next()
 	switch t.FirstByte {

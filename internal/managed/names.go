@@ -15,9 +15,10 @@ import (
 
 // nameResolver finds the product tokens for the words of rules, such as classes, in a registry.
 type nameResolver struct {
-	registry      *uaident.Registry
-	crawlerNames  []groupNames // of all registered crawlers
-	isStoredSpec  bool         // the words come from a stored spec and were valid then
+	registry     *uaident.Registry
+	crawlerNames []groupNames // These are the names of all registered crawlers.
+	// isStoredSpec is true for words of a stored spec, which were valid when it was stored.
+	isStoredSpec  bool
 	tokensByWords map[string][]string
 }
 
@@ -33,7 +34,7 @@ func newNameResolver(registry *uaident.Registry) *nameResolver {
 // compileRules checks the rules of a spec, and returns them with their crawlers and parsed fields.
 // In the spec, it normalizes hosts and removes positions.
 func (n *nameResolver) compileRules(spec *Spec) (all []rule, err error) {
-	known := make(map[string]bool) // IDs
+	known := make(map[string]bool) // This has the IDs of rules that were seen.
 	for _, list := range append([]RuleList{{Rules: spec.Rules}}, spec.Lists...) {
 		for i := range list.Rules {
 			written := &list.Rules[i]
@@ -77,7 +78,8 @@ func (n *nameResolver) resolveRule(r *rule) (err error) {
 	return nil
 }
 
-// getOrResolveTokens is resolveTokens with a cache, because many rules may have the same words.
+// getOrResolveTokens returns the result of resolveTokens from a cache, because many rules have the
+// same words.
 func (n *nameResolver) getOrResolveTokens(words []string) (all []string, err error) {
 	key := strings.Join(words, "\x00")
 	all, known := n.tokensByWords[key]
@@ -129,7 +131,8 @@ func (n *nameResolver) resolveTokens(words []string) (names []string, err error)
 		token, meant := strings.CutPrefix(word, judge.TokenPrefix)
 		if c := n.registry.Lookup(token); c != nil {
 			token = c.Token
-		} else if !meant && (!n.isStoredSpec || word == strings.ToLower(word)) { // may be a class of a newer version
+		} else if !meant && (!n.isStoredSpec || word == strings.ToLower(word)) {
+			// This may be a class of a newer version.
 			return nil, unknownNameError(n.registry, word)
 		}
 		if err := checkName(token); err != nil {

@@ -24,8 +24,8 @@ var vocabularies = map[string]vocabulary{
 
 // preference is a Content-Usage or Content-Signal line: how fetched pages may be used.
 type preference struct {
-	kind string // policy.ContentUsage or policy.ContentSignal
-	path string // "" for the whole site
+	kind string // kind is policy.ContentUsage or policy.ContentSignal.
+	path string // path is "" for the whole site.
 	uses []preferenceMember
 }
 
@@ -103,7 +103,7 @@ func (p preference) policyPreferences() (says policy.Preferences) {
 	if p.kind == policy.ContentSignal {
 		return policy.ParseSignals(value)
 	}
-	says, _ = policy.ParsePreferences(value) // valid, because String wrote it
+	says, _ = policy.ParsePreferences(value) // The line is valid, because String wrote it.
 	return says
 }
 
@@ -196,8 +196,9 @@ func disallowsWholeSite(lines []string) bool {
 	return closed
 }
 
-// A preference about all crawlers is written into the * group and into every other group. A crawler
-// that a group names ignores the * group. A group's own preference about the same use and pages wins.
+// A preference about all crawlers is written into every group, because a crawler with its own group
+// ignores the * group. If a group has a preference about the same use and pages already, the
+// group's preference wins.
 
 // missingPreferences returns the preferences about all crawlers that the lines of a group lack, as
 // lines. The result is empty if the group disallows the whole site.
@@ -215,13 +216,13 @@ func (p *Plan) missingPreferences(lines []string) []string {
 	return preferenceLines(lacks)
 }
 
-// maxReadLines is the maximum number of lines to read for all crawlers of the base. It limits the time
-// for a hostile base, because each name copies its group.
+// maxReadLines is the maximum number of lines to read for all crawlers of the base. It limits the
+// time for a hostile base with many names, because each name needs a copy of its group.
 const maxReadLines = 1_000_000
 
-// addPreferencesToGroups writes the preferences about all crawlers into the groups of the base that
-// have crawlers left. If the crawlers of a group lack different preferences, those that lack one
-// move to new groups, which are returned.
+// addPreferencesToGroups writes the preferences about all crawlers into the groups of the base,
+// except groups whose user-agent lines were all removed. If the crawlers of a group lack different
+// preferences, those that lack one move to new groups, which are returned.
 func (c *composition) addPreferencesToGroups() (moved []*appendedGroup) {
 	if len(c.plan.preferencesForAll) == 0 {
 		return nil
@@ -271,7 +272,7 @@ func (c *composition) addPreferencesToGroups() (moved []*appendedGroup) {
 }
 
 // lackSamePreferences reports whether all crawlers of a group lack the same preferences. missing
-// has the missing preference lines by lower-case name.
+// has the missing preference lines of each crawler, by its name in lower case.
 func lackSamePreferences(agents []policy.Agent, missing map[string][]string) bool {
 	for _, a := range agents {
 		if !slices.Equal(missing[strings.ToLower(a.Name)], missing[strings.ToLower(agents[0].Name)]) {

@@ -23,18 +23,18 @@ type Rule = rules.Rule
 // rule is a [Rule] that was checked and parsed. A Rule with a training preference becomes several
 // of them.
 type rule struct {
-	Rule                   // with normalized hosts
-	name       string      // see Name of [Rule]
-	list       string      // name of the source list; "" for the configuration
-	window     Window      // parsed From and Until
-	tokens     []string    // product tokens of For
-	preference *preference // parsed ContentUsage or ContentSignal
+	Rule                   // The hosts of this rule are normalized.
+	name       string      // name is the result of [Rule.Name].
+	list       string      // list is the name of the list of rules, or "" for a rule of the configuration.
+	window     Window      // window is parsed from the fields From and Until.
+	tokens     []string    // tokens are the product tokens that the field For selects.
+	preference *preference // preference is parsed from the field ContentUsage or ContentSignal.
 }
 
 // RuleError is an error in a rule of a configuration or of a list.
 type RuleError struct {
-	Rule     string // name of the rule
-	Position string // position, "" if unknown
+	Rule     string // Rule is the name of the rule.
+	Position string // Position is the file, line and column, or "" if they are unknown.
 	Err      error
 }
 
@@ -47,24 +47,24 @@ func (e *RuleError) Unwrap() error { return e.Err }
 // Plan has the rules in force for a set of hosts, by crawler, and the other lines to add to the
 // site's robots.txt. A Plan is immutable.
 type Plan struct {
-	byCrawler         map[string]*crawlerRules // by name in lower case
-	crawlerOrder      []string                 // keys of byCrawler, in file order
+	byCrawler         map[string]*crawlerRules // The key is the name of the crawler in lower case.
+	crawlerOrder      []string                 // crawlerOrder has the keys of byCrawler in file order.
 	inheritors        []groupNames
-	preferencesForAll []*rule // preferences about all crawlers
+	preferencesForAll []*rule // These are the rules with preferences about all crawlers.
 	sitemaps          []string
 	extraLines        []string
-	dependsOnHost     bool // a line contains the host placeholder
+	dependsOnHost     bool // dependsOnHost is true if a line contains the host placeholder.
 }
 
 // crawlerRules are the rules in force for one crawler, or for the * group.
 type crawlerRules struct {
-	name          string // as written in the file
+	name          string // The name has the case in which the file has it.
 	crawler       *uaident.Crawler
 	rules         []*rule
 	ids           []string
-	wholeSiteLine string   // the line for the whole site, or ""
-	pathLines     []string // lines
-	delayLine     string   // the Crawl-delay line, or ""
+	wholeSiteLine string   // wholeSiteLine is the line for the whole site, or "".
+	pathLines     []string // pathLines are the lines for paths.
+	delayLine     string   // delayLine is the Crawl-delay line, or "".
 	preferences   []preference
 }
 
@@ -110,8 +110,8 @@ func (p *Plan) addRule(registry *uaident.Registry, r *rule) {
 	}
 }
 
-// addPreferencesForAll adds the preferences about all crawlers to the rules of the * group. A rule
-// about the * group alone wins.
+// addPreferencesForAll adds the preferences about all crawlers to the rules of the * group. If a
+// rule is about the * group only, its preference wins.
 func (p *Plan) addPreferencesForAll() {
 	w := p.byCrawler[AnyCrawler]
 	if w == nil && len(p.preferencesForAll) > 0 {
@@ -143,7 +143,7 @@ func (w *crawlerRules) addRule(r *rule) {
 	}
 }
 
-// removeDuplicates removes, in place, each string that an earlier element equals.
+// removeDuplicates removes, in place, each string that is equal to an earlier one.
 func removeDuplicates(all []string) []string {
 	known := make(map[string]bool, len(all))
 	return slices.DeleteFunc(all, func(s string) bool {

@@ -20,24 +20,26 @@ import (
 type Schedule struct {
 	resolver      *nameResolver
 	spec          Spec
-	rules         []rule      // of the spec
-	stagingHosts  *site.Hosts // matches the staging hosts; nil for none
+	rules         []rule      // These are the rules of the spec.
+	stagingHosts  *site.Hosts // stagingHosts matches the staging hosts. It is nil if there are none.
 	commonTable   *ruleTable
-	tableByHost   map[string]*ruleTable // by host
-	tableBySuffix map[string]*ruleTable // by the wildcard's suffix after *.
-	changeTimes   []time.Time           // of all tables
+	tableByHost   map[string]*ruleTable // The key is a host.
+	tableBySuffix map[string]*ruleTable // The key is the suffix of a wildcard, without "*.".
+	changeTimes   []time.Time           // These are the change times of all tables.
 }
 
 // ruleTable has the rules for hosts with the same rules. Its change times divide time into
 // len(changeTimes)+1 periods in which the rules in force do not change.
 type ruleTable struct {
 	schedule      *Schedule
-	rules         []int // indexes of rules in the schedule
+	rules         []int // rules are the indexes of the rules in the schedule.
 	changeTimes   []time.Time
-	dependsOnHost bool // a file depends on the host
+	dependsOnHost bool // dependsOnHost is true if a file depends on the host.
 
-	mu    sync.Mutex
-	plans [2]struct { // cached plans of two consecutive periods, by the lowest bit of the index
+	mu sync.Mutex
+	// These are the cached plans of two consecutive periods. The index is the lowest bit of the
+	// period's index.
+	plans [2]struct {
 		turn int
 		plan *Plan
 	}
@@ -150,7 +152,8 @@ func sortedTimes(times []time.Time) []time.Time {
 	return slices.CompactFunc(times, time.Time.Equal)
 }
 
-// Compose applies the rules in force at now to a base, and returns the robots.txt for a host.
+// Compose applies the rules in force at the time now to a base, and returns the robots.txt for a
+// host.
 func (s *Schedule) Compose(now time.Time, host string, base []byte) ([]byte, error) {
 	if s.IsStagingHost(host) {
 		return []byte(Staging), nil
@@ -179,10 +182,10 @@ func (s *Schedule) tableForHost(host string) *ruleTable {
 	return s.commonTable
 }
 
-// CacheLifetime returns how long a client may cache a robots.txt at now: until its next change, but
-// at least one minute and at most maxAge. until is the time of the change, or zero for none. The
-// result is rounded up to a second, because a client that returned just before the change would
-// keep the file for another minute.
+// CacheLifetime returns how long a client may cache a robots.txt at the time now: until its next
+// change, but at least one minute and at most maxAge. until is the time of the change, or zero for
+// none. The result is rounded up to a second. Otherwise a client that comes back just before the
+// change would keep the file for another minute.
 func CacheLifetime(maxAge time.Duration, now, until time.Time) time.Duration {
 	if until.IsZero() {
 		return maxAge
@@ -194,7 +197,7 @@ func CacheLifetime(maxAge time.Duration, now, until time.Time) time.Duration {
 // Spec has everything that determines the robots.txt files of a site, except the bases. Its JSON is
 // the stored form of a [Schedule].
 type Spec struct {
-	Rules      []Rule     `json:"rules,omitempty"` // of the configuration
+	Rules      []Rule     `json:"rules,omitempty"` // Rules are the rules of the configuration.
 	Lists      []RuleList `json:"lists,omitempty"`
 	Sitemaps   []string   `json:"sitemaps,omitempty"`
 	ExtraLines []string   `json:"lines,omitempty"`
@@ -225,13 +228,14 @@ func (s Spec) clone() Spec {
 func (s *Schedule) EncodeSpec() []byte {
 	data, err := json.Marshal(s.spec)
 	if err != nil {
-		panic(fmt.Sprintf("encoding a checked schedule: %v", err)) // only strings
+		// This cannot fail, because the spec has only strings.
+		panic(fmt.Sprintf("encoding a checked schedule: %v", err))
 	}
 	return data
 }
 
-// ParseSpec returns the schedule of a stored spec. Unknown fields are an error, because a rule
-// without one of its fields could have another effect. A crawler name that the registry lacks is a
+// ParseSpec returns the schedule of a stored spec. An unknown field is an error, because the rule
+// could have another effect without it. A crawler name that is not in the registry is treated as a
 // product token, because another instance may have registered it.
 func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	var stored Spec
@@ -366,7 +370,8 @@ func parseTime(name, text string) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	t, err := time.Parse(time.RFC3339, text)
-	if _, bad := t.MarshalText(); err == nil && bad == nil && t.Year() > 1 { // the zero time is in the year 1
+	// The zero time, in the year 1, would mean no limit.
+	if _, bad := t.MarshalText(); err == nil && bad == nil && t.Year() > 1 {
 		return t, nil
 	}
 	zoneless := strings.Replace(text, " ", "T", 1)

@@ -31,7 +31,8 @@ func (b metricBuilder) newDesc(name, help string, labels ...string) *prometheus.
 	return prometheus.NewDesc(metricName(name), help, labels, nil)
 }
 
-// registerCollector registers the metrics descs. collect sends their values at each scrape.
+// registerCollector registers the metrics that descs describe. collect sends their values at each
+// scrape.
 func (b metricBuilder) registerCollector(collect func(metricSink), descs ...*prometheus.Desc) {
 	b.MustRegister(stateCollector{descs, collect})
 }
@@ -63,8 +64,8 @@ func (ch metricSink) sendCounter(desc *prometheus.Desc, value uint64, labels ...
 	ch <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
 }
 
-// seriesByIndex contains the series of a vector by an index. The vector has a lock that all
-// requests would share.
+// seriesByIndex contains series of a Prometheus vector, with an index instead of labels. It avoids
+// the lock of the vector, which all requests would share.
 type seriesByIndex[M any] []atomic.Pointer[M]
 
 // getOrCreate returns the series at an index. Several goroutines may create the same series at

@@ -21,15 +21,15 @@ type fileCollector struct {
 // fileState is the state of the robots.txt of one host.
 type fileState struct {
 	mu             sync.Mutex
-	lastFetch      float64 // timestamps, as the following fields
+	lastFetch      float64 // This and the following times are Unix timestamps in seconds.
 	firstFetch     float64
-	failingSince   float64 // start of the failed fetches, or 0
+	failingSince   float64 // failingSince is the start of the failed fetches, or 0.
 	crawlDelay     time.Duration
-	findings       map[policy.Code]int // numbers of findings of the parser
-	crawlerFetches map[string]float64  // last fetch by crawler
+	findings       map[policy.Code]int // findings has the number of findings of the parser for each code.
+	crawlerFetches map[string]float64  // crawlerFetches has the last fetch of each crawler.
 	rules          int32
-	rootDisallowed float64 // 1 if it disallows / for crawlers that it does not name
-	isFetched      bool    // was fetched
+	rootDisallowed float64 // rootDisallowed is 1 if the file disallows / for crawlers that it does not name, else 0.
+	isFetched      bool    // isFetched is true after the first fetch.
 }
 
 func newFileCollector(b metricBuilder, hosts *hosts) fileCollector {
@@ -105,7 +105,7 @@ func (c fileCollector) RecordRobotsFetch(host, crawler string, at time.Time) {
 func (c fileCollector) collect(ch metricSink) {
 	for name, host := range c.hosts.All() {
 		for _, metric := range c.newFileMetrics(&host.fileState, name) {
-			ch <- metric // outside of the lock, because it can block
+			ch <- metric // ch is used without the lock, because a send can block.
 		}
 	}
 }

@@ -35,12 +35,12 @@ func (h *hosts) getOrCreate(name string) *HostMetrics {
 
 // JudgedRequest has the labels of a request about which the guard decided.
 type JudgedRequest struct {
-	Crawler       string        // name in the registry or robots.txt, or "" for others
-	NamedByRobots bool          // named by the robots.txt
-	Class         uaident.Class // of the client
-	Identity      verify.State  // result of the verification
-	Verdict       judge.Verdict // by the robots.txt
-	Action        judge.Action  // action of the guard
+	Crawler       string        // Crawler is a name in the registry or the robots.txt, or "" for other names.
+	NamedByRobots bool          // NamedByRobots reports whether the robots.txt names the crawler.
+	Class         uaident.Class // Class is the class of the client.
+	Identity      verify.State  // Identity is the result of the verification.
+	Verdict       judge.Verdict // Verdict is the verdict by the robots.txt.
+	Action        judge.Action  // Action is the action of the guard.
 }
 
 // RemoveHosts removes the metrics of all hosts for which isConfigured returns false.
@@ -57,16 +57,16 @@ func (m *Metrics) HostMetrics(name string) *HostMetrics { return m.hosts.getOrCr
 
 // CountRequest counts a request, and returns the label of its crawler.
 func (h *HostMetrics) CountRequest(j JudgedRequest) (crawler string) {
-	crawler = j.Crawler // the label of nearly all crawlers
+	crawler = j.Crawler // This is the label of nearly all crawlers.
 	switch {
-	case j.Identity == verify.Spoofed: // whatever name it uses
+	case j.Identity == verify.Spoofed: // The name does not matter, since anybody can use it.
 		j.Crawler, j.NamedByRobots, j.Class = "", false, uaident.Other
 		crawler = judge.SpoofedName
 	case crawler == "":
 		crawler = judge.OtherName
 	}
 	if series, ok := h.counters.series.Load(newRequestLabels(crawler, &j)); ok && (crawler != judge.OtherName || j.Crawler == "") {
-		series.count.Add(1) // skips the lookup of the label
+		series.count.Add(1) // This avoids the lookup of the label.
 		return series.crawler
 	}
 	crawler = h.CrawlerLabel(j.Crawler, j.NamedByRobots, j.Identity)

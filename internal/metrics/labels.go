@@ -19,9 +19,11 @@ const reservedLabels = 20
 // crawlerLabels are the crawlers that have a label value of their own at a host. A value is never
 // removed or used for another crawler, so that a time series never changes its meaning.
 type crawlerLabels struct {
-	mu           sync.Mutex
-	names        cowmap.Map[string, string] // labels by name; the strings do not refer to a robots.txt
-	unnamedCount atomic.Int32               // names outside of the robots.txt
+	mu sync.Mutex
+	// names has the label by the name. The strings do not share memory with a robots.txt.
+	names cowmap.Map[string, string]
+	// unnamedCount is the number of labels of crawlers that the robots.txt does not name.
+	unnamedCount atomic.Int32
 }
 
 // getOrCreateLabel returns the label value of a crawler: its name, or judge.OtherName if the host
@@ -40,7 +42,7 @@ func (c *crawlerLabels) getOrCreateLabel(name string, isNamed bool) string {
 		c.unnamedCount.Add(1)
 	}
 	name = unique.Make(name).Value()
-	label = strings.ToValidUTF8(name, "?") // invalid UTF-8 would make all metrics fail
+	label = strings.ToValidUTF8(name, "?") // With invalid UTF-8, Prometheus would reject all metrics.
 	c.names.Store(name, label)
 	return label
 }

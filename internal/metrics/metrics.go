@@ -32,7 +32,7 @@ type Metrics struct {
 	undecidedForwards *prometheus.CounterVec
 
 	verifications        *prometheus.CounterVec
-	verificationCounters seriesByIndex[prometheus.Counter] // by method and identity
+	verificationCounters seriesByIndex[prometheus.Counter] // The index consists of method and identity.
 	signatures           *prometheus.CounterVec
 	directoryFetches     *prometheus.CounterVec
 
@@ -48,7 +48,7 @@ type Metrics struct {
 	changeStates    *prometheus.CounterVec
 }
 
-// Results of an attempt.
+// These are the results of an attempt.
 const (
 	resultSuccess = "success"
 	resultFailure = "failure"

@@ -17,10 +17,10 @@ const numRateStates = int(rate.SlowedDown + 1)
 // rateMetrics measure how fast crawlers send requests, and how fast the site responds.
 type rateMetrics struct {
 	ratedRequests      *prometheus.CounterVec
-	ratedCounters      seriesByIndex[prometheus.Counter] // by class and state
+	ratedCounters      seriesByIndex[prometheus.Counter] // The index consists of class and state.
 	firstByte          *prometheus.HistogramVec
-	firstByteObservers seriesByIndex[prometheus.Observer] // by class
-	inFlight           []atomic.Int64                     // by class
+	firstByteObservers seriesByIndex[prometheus.Observer] // The index is the class.
+	inFlight           []atomic.Int64                     // The index is the class.
 }
 
 func newRateMetrics(b metricBuilder) rateMetrics {
@@ -34,7 +34,7 @@ func newRateMetrics(b metricBuilder) rateMetrics {
 	}
 	inFlight := b.newDesc("requests_in_flight", "Requests of crawlers that the guard has let pass and that are not answered yet.", "class")
 	b.registerCollector(func(ch metricSink) {
-		for _, class := range classes[1:] { // browsers are not counted
+		for _, class := range classes[1:] { // Requests of browsers are not counted.
 			ch.sendGauge(inFlight, float64(m.inFlight[class].Load()), class.String())
 		}
 	}, inFlight)

@@ -25,7 +25,7 @@ type requestLabels struct {
 	crawler    string
 	class      uaident.Class
 	identity   verify.State
-	isOverflow bool // class and identity are judge.OtherName
+	isOverflow bool // isOverflow is true if class and identity are judge.OtherName.
 	verdict    judge.Verdict
 	action     judge.Action
 }
@@ -76,8 +76,8 @@ func registerRequestMetrics(b metricBuilder, hosts *hosts) {
 // vector needs a dozen objects. For a thousand hosts they made up half of the garbage collector's
 // work.
 type hostCounters struct {
-	overflow  atomic.Uint64 // requests in shared series
-	createdAt int64         // creation in Unix nanoseconds
+	overflow  atomic.Uint64 // overflow counts the requests in shared series.
+	createdAt int64         // createdAt is the time of creation in Unix nanoseconds.
 
 	mu     sync.Mutex
 	series cowmap.Map[requestLabels, *requestSeries]
@@ -86,9 +86,9 @@ type hostCounters struct {
 
 // requestSeries counts the requests with the same labels.
 type requestSeries struct {
-	crawler   string // label, in memory of its own
+	crawler   string // crawler is the label. Its string shares no memory with a robots.txt.
 	count     atomic.Uint64
-	createdAt int64 // creation in Unix nanoseconds
+	createdAt int64 // createdAt is the time of creation in Unix nanoseconds.
 }
 
 // countRequest counts a request. crawler is the label of its crawler.

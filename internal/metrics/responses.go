@@ -13,7 +13,7 @@ type responseMetrics struct {
 	robotsResponses *prometheus.CounterVec
 	bytes           *prometheus.CounterVec
 	visits          *prometheus.CounterVec
-	counters        seriesByIndex[responseCounters] // by class, kind and status
+	counters        seriesByIndex[responseCounters] // The index consists of class, kind and status.
 }
 
 // responseCounters are the counters of responses with the same class, kind and status. count is nil

@@ -17,14 +17,14 @@ import (
 
 // ReceiverConfig is the configuration of one receiver of alerts.
 type ReceiverConfig struct {
-	URL            string // of a webhook or service, with or without placeholders
-	Secret         string // for signed messages to a webhook, "" for none
-	Severity       string // minimum severity, or "" for the default
+	URL            string // URL is the URL of a webhook or service. It may contain placeholders.
+	Secret         string // Secret signs the messages to a webhook. "" means no signature.
+	Severity       string // Severity is the minimum severity, or "" for the default.
 	Wait, Interval caddy.Duration
-	CaddyfileLine  string // the place in the Caddyfile, for error messages
+	CaddyfileLine  string // CaddyfileLine is the place in the Caddyfile, for error messages.
 }
 
-// The defaults, and the maximums of wait and interval.
+// These are the defaults, and the maximums of wait and interval.
 const (
 	defaultWait     = time.Minute
 	defaultInterval = 5 * time.Minute

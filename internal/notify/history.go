@@ -21,15 +21,16 @@ const maxStoredAlerts = 40
 // restarts with [DeliveryHistory.Import]. The zero value is empty.
 type DeliveryHistory struct {
 	mu         sync.Mutex
-	queues     map[string]*deliveryQueue // by key
-	numConfigs int                       // number of running configurations
-	revision   uint64                    // number of changes
+	queues     map[string]*deliveryQueue // queues has the queues by the key of the receiver.
+	numConfigs int                       // numConfigs is the number of running configurations.
+	revision   uint64                    // revision is the number of changes.
 	isImported bool
 }
 
 // storedDeliveryHistory is the JSON of a DeliveryHistory in the storage.
 type storedDeliveryHistory struct {
-	Receivers map[string][]alert.Alert `json:"receivers"` // sent alerts that have not ended, by key
+	// Receivers has the sent alerts that have not ended, by the key of the receiver.
+	Receivers map[string][]alert.Alert `json:"receivers"`
 }
 
 // receiverKey returns the key of a receiver: a hash of its URL, which may be a secret.
@@ -101,7 +102,7 @@ func (h *DeliveryHistory) Export() ([]byte, error) {
 	for key, q := range h.queues {
 		var alerts []alert.Alert
 		for _, a := range q.sent {
-			a.RemedySnippet = "" // the end of an alert needs no remedy
+			a.RemedySnippet = "" // A message about the end of an alert contains no remedy.
 			alerts = append(alerts, a.Alert)
 		}
 		slices.SortFunc(alerts, func(x, y alert.Alert) int { return x.Compare(&y) })

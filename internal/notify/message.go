@@ -11,16 +11,16 @@ import (
 
 // Message is a message about alerts to a receiver. A webhook gets it as JSON.
 type Message struct {
-	Version int       `json:"version"` // 1
-	Server  string    `json:"server"`  // the name of the host
-	Sent    time.Time `json:"sent"`    // the time of this attempt
+	Version int       `json:"version"` // Version is 1.
+	Server  string    `json:"server"`  // Server is the host name of the machine.
+	Sent    time.Time `json:"sent"`    // Sent is the time of this attempt.
 	// IsTest is true for a test message, which has no alerts.
 	IsTest bool `json:"test,omitempty"`
 	// OpenAlerts are the new alerts. EndedAlerts are alerts that were sent before and have ended
 	// since. Both are sorted by severity, with at most 20 alerts together.
 	OpenAlerts   []alert.Alert `json:"open"`
 	EndedAlerts  []alert.Alert `json:"over"`
-	OmittedCount int           `json:"more,omitempty"` // number of omitted alerts
+	OmittedCount int           `json:"more,omitempty"` // OmittedCount is the number of omitted alerts.
 }
 
 // maxAlertsPerMessage is the maximum number of alerts in a message.

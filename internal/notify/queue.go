@@ -18,21 +18,22 @@ const (
 // deliveryQueue remembers the alerts sent to one receiver, and selects the alerts to send next.
 type deliveryQueue struct {
 	history  *DeliveryHistory
-	sendLock chan struct{} // contains one value while a configuration uses the queue
+	sendLock chan struct{} // sendLock contains one value while a configuration uses the queue.
 
 	// The lock of history guards the following fields.
-	sent         map[string]sentAlert // alerts sent as open whose end was not sent yet, by ID
-	waitingSince map[string]time.Time // start of the wait of unsent alerts, by ID
-	lastSent     time.Time            // time of the last accepted message
-	pausedUntil  time.Time            // end of the pause after a failure
-	firstUpdate  time.Time            // time of the first call of next
-	numConfigs   int                  // number of running configurations with the receiver
+	sent map[string]sentAlert // alerts sent as open whose end was not sent yet, by ID
+	// waitingSince has the time since when each unsent alert has been waiting, by the ID of the alert.
+	waitingSince map[string]time.Time
+	lastSent     time.Time // lastSent is the time of the last accepted message.
+	pausedUntil  time.Time // pausedUntil is the end of the pause after a failure.
+	firstUpdate  time.Time // firstUpdate is the time of the first call of nextToSend.
+	numConfigs   int       // numConfigs is the number of running configurations with this receiver.
 }
 
 // sentAlert is an alert whose end was not sent to the receiver yet.
 type sentAlert struct {
 	alert.Alert
-	isRestored bool // sent before the start and not found since
+	isRestored bool // isRestored is true if the alert was sent before the start and was not found again since.
 }
 
 // deliverySettings say which alerts a receiver gets, and how often.
@@ -54,7 +55,7 @@ func (q *deliveryQueue) nextToSend(alerts []alert.Alert, settings deliverySettin
 		q.firstUpdate = now
 	}
 	p = q.findPending(alerts, settings.minSeverity, now)
-	waitingSince := make(map[string]time.Time) // without alerts that are not pending any more
+	waitingSince := make(map[string]time.Time) // This drops alerts that are not pending any more.
 	earliest := now
 	for _, a := range slices.Concat(p.opened, p.ended) {
 		since, known := q.waitingSince[a.ID]
@@ -82,7 +83,7 @@ func (q *deliveryQueue) nextToSend(alerts []alert.Alert, settings deliverySettin
 // yet.
 func (q *deliveryQueue) findPending(alerts []alert.Alert, minSeverity alert.Severity, now time.Time) (p pendingAlerts) {
 	isGracePeriod := now.Sub(q.firstUpdate) < restartGracePeriod
-	isOpen := make(map[string]bool) // by ID of listed alerts
+	isOpen := make(map[string]bool) // The key is the ID of a listed alert.
 	for _, a := range alerts {
 		sent, isSent := q.sent[a.ID]
 		if isOpen[a.ID] = a.State != alert.Over; !isOpen[a.ID] {

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	maxAttempts   = 5 // attempts for one message
+	maxAttempts   = 5 // maxAttempts is the maximum number of attempts for one message.
 	minRetryDelay = 2 * time.Second
-	maxRetryDelay = time.Minute // also if the receiver asks for more
+	maxRetryDelay = time.Minute // maxRetryDelay limits the delay even if the receiver asks for a longer one.
 )
 
 // Receiver sends alerts to one destination.
 type Receiver struct {
 	destination
 	settings   deliverySettings
-	queue      *deliveryQueue // set by [StartReceivers]
+	queue      *deliveryQueue // queue is set by [StartReceivers].
 	server     string
 	logger     *zap.Logger
 	counter    DeliveryCounter
-	retryDelay time.Duration // before the second attempt
-	lastFailed bool          // the last message was not accepted
+	retryDelay time.Duration // retryDelay is the delay before the second attempt.
+	lastFailed bool          // lastFailed is true if the last message was not accepted.
 }
 
 // sender sends messages to a webhook or a service.
@@ -94,7 +94,7 @@ func StartReceivers(ctx context.Context, receivers []*Receiver, history *Deliver
 
 // TestResult is the result of a test message to one receiver.
 type TestResult struct {
-	Receiver string `json:"receiver"` // scheme and host of a webhook, else the name of the service
+	Receiver string `json:"receiver"` // Receiver is the scheme and host of a webhook, or the name of a service.
 	Sent     bool   `json:"sent"`
 	Error    string `json:"error,omitempty"`
 }
@@ -122,7 +122,7 @@ func SendTestMessages(ctx context.Context, receivers []*Receiver) []TestResult {
 func (r *Receiver) run(ctx context.Context, source AlertSource) {
 	for {
 		select {
-		case r.queue.sendLock <- struct{}{}: // otherwise the previous configuration sends a message
+		case r.queue.sendLock <- struct{}{}: // This waits until the previous configuration has sent its message.
 		case <-ctx.Done():
 			return
 		}
@@ -158,7 +158,7 @@ func (r *Receiver) deliver(ctx context.Context, p pendingAlerts) {
 	m := newMessage(r.server, p)
 	err := r.sendWithRetries(ctx, m)
 	if err != nil && ctx.Err() != nil {
-		return // the next configuration sends the message
+		return // The next configuration sends the message.
 	}
 	r.counter.CountNotification(err)
 	counts := []zap.Field{zap.Int("open", len(m.OpenAlerts)), zap.Int("over", len(m.EndedAlerts))}

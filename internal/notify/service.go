@@ -33,7 +33,7 @@ var exampleURLs = map[string]string{
 const (
 	serviceDocsURL = "https://shoutrrr.nickfedor.com/services/overview/"
 	serviceTimeout = 30 * time.Second
-	maxErrorBytes  = 300 // bytes of an error
+	maxErrorBytes  = 300 // maxErrorBytes is the maximum length of an error in bytes.
 	// Most services accept 2000 characters, Pushover 1024.
 	maxTextBytes     = 1900
 	maxPushoverBytes = 1000
@@ -41,8 +41,8 @@ const (
 
 // shoutrrrService sends messages through the library shoutrrr.
 type shoutrrrService struct {
-	configuredURL *url.URL // configured URL, for listSecrets
-	url           string   // with a title
+	configuredURL *url.URL // configuredURL is the URL in the configuration, for listSecrets.
+	url           string   // url includes a title.
 	// sendLock contains a value while an attempt runs. shoutrrr cannot be interrupted, so an
 	// attempt can exceed its timeout.
 	sendLock chan struct{}

@@ -21,10 +21,10 @@ import (
 
 const (
 	webhookTimeout   = 10 * time.Second
-	maxResponseBytes = 4 << 10 // maximum number of bytes read from a response
+	maxResponseBytes = 4 << 10 // maxResponseBytes is the maximum number of bytes read from a response.
 )
 
-// The headers of a signed message, see [Sign].
+// These are the header fields of a signed message. See [Sign].
 const (
 	TimestampHeader = "X-Robots-Guard-Timestamp"
 	SignatureHeader = "X-Robots-Guard-Signature"
@@ -93,7 +93,7 @@ func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration
 		return 0, removeURL(err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, maxResponseBytes) // allows reuse of the connection
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponseBytes) // Reading the body allows reuse of the connection.
 	switch status := response.StatusCode; {
 	case status >= 200 && status < 300:
 		return 0, nil

@@ -21,7 +21,7 @@ import (
 // block of its own.
 type Option struct {
 	Name  string
-	Usage string // the expected arguments, for errors
+	Usage string // Usage has the expected arguments, for errors.
 
 	// ParseArguments parses the arguments. It returns ErrCount, ErrValue, or an error with a complete message.
 	ParseArguments func(args []string) error
@@ -33,13 +33,13 @@ type Option struct {
 	// option.
 	SetLine func(d *caddyfile.Dispenser)
 
-	Repeatable bool // the option may be repeated
+	Repeatable bool // Repeatable is true if the option may be repeated.
 
 	// Nested are the options in the block of this option. If one of them occurs outside of the
 	// block, the error names the block.
 	Nested []Option
 
-	correctBlock string // the correct block, if different from this block
+	correctBlock string // correctBlock is the block that the option belongs to, if it is another block.
 }
 
 // MisplacedOptions returns options that belong to another block, so that [ReadBlock] can say where.
@@ -74,7 +74,7 @@ var (
 func ReadBlock(d *caddyfile.Dispenser, options []Option, validateOption, validateBlock func() error) error {
 	isSet := make(map[string]bool)
 	blockStart := *d
-	var optionLines []caddyfile.Dispenser // each at the name of an option
+	var optionLines []caddyfile.Dispenser // These are positions, each at the name of an option.
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		name := d.Val()
 		i := slices.IndexFunc(options, func(o Option) bool { return o.Name == name })

@@ -11,18 +11,22 @@ import (
 // is safe for concurrent use.
 type budget struct {
 	key        uint64
-	lastUsed   atomic.Int64  // time of the last use; see table.findBudget
-	requests   requestWindow // requests to which the Crawl-delay applies
-	concurrent Concurrency   // concurrent requests; see Budgets.acquireSlot
-	// Rate limiters for the Crawl-delay and for the configured limit.
+	lastUsed   atomic.Int64  // lastUsed is the time of the last use. See table.findBudget.
+	requests   requestWindow // requests are the requests to which the Crawl-delay applies.
+	concurrent Concurrency   // concurrent counts the concurrent requests. See Budgets.acquireSlot.
+	// These are rate limiters for the Crawl-delay and for the configured limit.
 	crawlDelayRate, configuredRate limit.Rate
-	searchSlowingState             atomic.Pointer[searchSlowing] // nil until a search engine is slowed
-	refusedRequests                limit.Rate                    // of a network, refused because of its claimed name's budget; see refundSharedCount
+	// searchSlowingState is nil until a search engine is slowed.
+	searchSlowingState atomic.Pointer[searchSlowing]
+	// refusedRequests are requests of a network that were refused because of the budget of their
+	// claimed name. See refundSharedCount.
+	refusedRequests limit.Rate
 
-	sharedID           atomic.Uint64 // the same on all instances; 0 if not shared yet
-	windowLength       atomic.Int64  // length of the window at the last charge
-	otherRequests      atomic.Int64  // requests to other instances in the window
-	otherRequestsUntil atomic.Int64  // time of the oldest count in otherRequests
+	// sharedID is the same on all instances. It is 0 for a budget that is not shared yet.
+	sharedID           atomic.Uint64
+	windowLength       atomic.Int64 // windowLength is the length of the window at the last charge.
+	otherRequests      atomic.Int64 // otherRequests is the number of requests to other instances in the window.
+	otherRequestsUntil atomic.Int64 // otherRequestsUntil is the time of the oldest count in otherRequests.
 }
 
 // budgetCharge records the charges of a request, so that refundCharge can undo them. A zero
@@ -45,7 +49,7 @@ func (b *budget) chargeRequest(p *Pace, now time.Duration, rules *Rules, sharing
 	}
 	if sharing {
 		if b.windowLength.Load() != int64(rules.Window) {
-			b.otherRequests.Store(0) // otherRequests was counted over another window length
+			b.otherRequests.Store(0) // The value of otherRequests belongs to another window length.
 			b.windowLength.Store(int64(rules.Window))
 		}
 		others = int(b.otherRequests.Load())
@@ -66,7 +70,7 @@ func (b *budget) chargeRequest(p *Pace, now time.Duration, rules *Rules, sharing
 			case p.Requests > limit:
 				p.Wait = wait
 			case p.Requests == limit && !rules.IgnoresCrawlDelay:
-				nextWait = wait // the next request exceeds the Crawl-delay
+				nextWait = wait // The next request exceeds the Crawl-delay.
 			}
 		}
 	}

@@ -39,18 +39,18 @@ type Client struct {
 type Budgets struct {
 	start                           time.Time
 	seed                            maphash.Seed
-	configuredTables, unknownTables budgetTables // for configured sites and for unknown hosts
+	configuredTables, unknownTables budgetTables // These are the tables for configured sites and for unknown hosts.
 	peers                           peers
 }
 
 // budgetTables are the budgets of all configured sites, or of all unknown hosts.
 type budgetTables struct {
-	verified *table // by site and crawler
-	claimed  *table // by site and claimed name
-	networks *table // by site, network and claimed name
+	verified *table // The key consists of site and crawler.
+	claimed  *table // The key consists of site and claimed name.
+	networks *table // The key consists of site, network and claimed name.
 }
 
-// Maximum numbers of budgets. A budget needs about 180 bytes.
+// These are maximum numbers of budgets. A budget needs about 180 bytes.
 const (
 	maxCrawlerBudgets     = 4096
 	maxNetworkBudgets     = 16384
@@ -118,7 +118,7 @@ func (b *Budgets) ChargeRequest(at time.Time, client *Client, rules *Rules) (pac
 // alone, or of its network. slotsFull is true if the request found no free slot. chargeClient
 // writes to pace, because returning a Pace would copy it three times, and double the running time.
 func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, client *Client, rules *Rules, slotsFull bool) (own *budget) {
-	if limit := rules.ConfiguredLimit; limit.Interval > 0 { // the guards of a site may have different limits
+	if limit := rules.ConfiguredLimit; limit.Interval > 0 { // The guards of a site may have different limits.
 		site = mixBits(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
 	}
 	p, name := b.tablesForClient(client), b.hashName(site, client.Token)
@@ -184,9 +184,9 @@ func (b *Budgets) Len() (n int) {
 func (b *Budgets) hashSite(site *policy.Key) uint64 {
 	h := maphash.String(b.seed, site.Host)
 	if site.IsHTTPS {
-		h = ^h // changes more bits than a limit or a network does
+		h = ^h // This changes more bits than another limit or network does.
 	}
-	if len(site.Source)|len(site.Server)|len(site.ForwardedHost) > 0 { // most sites have no such value
+	if len(site.Source)|len(site.Server)|len(site.ForwardedHost) > 0 { // For most sites, all of these are empty.
 		for _, s := range [...]string{site.Source, site.Server, site.ForwardedHost} {
 			h = mixBits(h ^ maphash.String(b.seed, s))
 		}
@@ -203,8 +203,8 @@ func (b *Budgets) hashName(site uint64, token string) uint64 {
 func (b *Budgets) hashNetwork(h uint64, network netip.Prefix) uint64 {
 	address := network.Addr().As16()
 	high, low := binary.LittleEndian.Uint64(address[:8]), binary.LittleEndian.Uint64(address[8:])
-	// One half of the address is always zero: the low half of a /48, the high half of a /24. The last
-	// byte of the other half is zero too, and receives the length of the prefix.
+	// One half of the address is always zero. The last byte of the other half is zero too, because
+	// networks are at most a /48 or a /24. This byte receives the length of the prefix.
 	return mixBits(h ^ high ^ low ^ uint64(network.Bits())<<56)
 }
 

@@ -14,8 +14,9 @@ const concurrentRetryAfter = 10 * time.Second
 // Concurrency counts the running requests of a crawler. Each of them holds a slot, and the caller
 // passes the number of slots. The zero value has no requests. It is safe for concurrent use.
 type Concurrency struct {
-	inUse           atomic.Int32
-	nameConcurrency atomic.Pointer[Concurrency] // for the slots of a network: the slots of its claimed name; else nil
+	inUse atomic.Int32
+	// For the slots of a network, these are the slots of its claimed name. Otherwise it is nil.
+	nameConcurrency atomic.Pointer[Concurrency]
 }
 
 // acquireSlot acquires a slot if fewer than limit slots are in use, and reports whether it acquired
@@ -53,9 +54,8 @@ func (p *Concurrency) releaseSlotIfUsed() {
 }
 
 // acquireSlotOfNetworkAndName acquires a slot of a network (p) and a slot of its claimed name
-// (nameSlots). acquireSlotOfNetworkAndName acquires both slots and returns true, or acquires none
-// and returns false. A network gets at most half of the name's slots and so cannot shut out other
-// networks.
+// (all), and returns true. If one of them has no free slot, it acquires none and returns false. A
+// network gets at most half of the name's slots and so cannot shut out other networks.
 func (p *Concurrency) acquireSlotOfNetworkAndName(all *Concurrency, limit int) bool {
 	if !p.acquireSlot((limit + 1) / 2) {
 		return false
@@ -75,7 +75,7 @@ func (p *Concurrency) acquireSlotOfNetworkAndName(all *Concurrency, limit int) b
 // All clients with the same claimed name share a set of slots, of the same size as the slots of the
 // verified crawler.
 func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, rules *Rules) (budget *budget, slotsFull bool) {
-	const salt = 0x9e3779b97f4a7c15 // gives slots and rates of one client different keys in the table
+	const salt = 0x9e3779b97f4a7c15 // The salt makes the keys of slots different from the keys of rates.
 	p, site := b.tablesForClient(client), mixBits(site^salt)
 	name, isShared := b.hashName(site, client.Token), false
 	switch {

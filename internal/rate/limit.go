@@ -13,11 +13,11 @@ import (
 // Limit is a configured limit of a crawler or of a class. It applies separately to each client that
 // it names.
 type Limit struct {
-	Client   string // configured product token or class
+	Client   string // Client is the configured product token or class.
 	Clients  judge.Selector
-	Requests int           // maximum number in Per, 0 for no limit
-	Per      time.Duration // time for Requests
-	Rule     Rule          // the same as a mean interval, with the burst
+	Requests int           // Requests is the maximum number of requests in the time Per, or 0 for no limit.
+	Per      time.Duration // Per is the time for Requests.
+	Rule     Rule          // Rule is the same limit as a mean interval, with the burst.
 	// Concurrent is the maximum number of concurrent requests, 0 for no limit.
 	Concurrent int
 }
@@ -47,8 +47,8 @@ func (l *Limit) StringWithConcurrent() string {
 	return fmt.Sprintf("%s concurrent %d", l, l.Concurrent)
 }
 
-// ExceededPart returns the part of the limit that a request exceeds: the maximum of concurrent
-// requests if full is true, as in "GPTBot concurrent 4", otherwise [Limit.String].
+// ExceededPart describes what a request exceeds. If full is true, this is the maximum of concurrent
+// requests, as in "GPTBot concurrent 4". Otherwise it is [Limit.String].
 func (l *Limit) ExceededPart(full bool) string {
 	if full {
 		return fmt.Sprintf("%s concurrent %d", l.Client, l.Concurrent)

@@ -35,9 +35,11 @@ type Rules struct {
 type Mode uint8
 
 const (
-	Observe    Mode = iota // only count requests over the rate
-	Enforce                // answer requests over the rate with 429
-	SlowSearch             // answer few of these requests with 429, for search engines; see [Budgets.ChargeRequest]
+	Observe Mode = iota // Observe means that requests over the rate are only counted.
+	Enforce             // Enforce means that requests over the rate are answered with 429.
+	// SlowSearch means that few of these requests are answered with 429. It is for search engines. See
+	// [Budgets.ChargeRequest].
+	SlowSearch
 )
 
 // MaxRequestsInWindow returns the minimum number of requests in a window for the Crawl-delay to be

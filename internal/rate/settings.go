@@ -84,7 +84,7 @@ func isWellKnown(target string) bool {
 // isPageResource reports whether a path has the extension of a style, script, image or font.
 func isPageResource(target string) bool {
 	switch strings.ToLower(path.Ext(target)) {
-	case ".css", ".js", ".mjs", ".map", // style and script
+	case ".css", ".js", ".mjs", ".map", // These extensions are for styles and scripts.
 		".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg", ".ico", ".bmp",
 		".woff", ".woff2", ".ttf", ".otf", ".eot":
 		return true
@@ -95,12 +95,12 @@ func isPageResource(target string) bool {
 // State says whether a request was within the rate, over the rate, or slowed.
 type State uint8
 
-// The states, with their words in output.
+// These are the states. Their words are used in output.
 const (
-	NoRate     State = iota // no rate applies to the crawler, or the request does not count
-	WithinRate              // within the rate
-	OverRate                // over the rate
-	SlowedDown              // over the rate and answered with 429
+	NoRate     State = iota // NoRate means that no rate applies to the crawler, or that the request does not count.
+	WithinRate              // WithinRate means that the request was within the rate.
+	OverRate                // OverRate means that the request was over the rate.
+	SlowedDown              // SlowedDown means that the request was over the rate and was answered with 429.
 	numStates
 )
 

@@ -30,23 +30,26 @@ const (
 	maxExportAge = 2 * ShareInterval
 )
 
-// errInvalidCounts is the error for stored data not from [Budgets.Export].
+// errInvalidCounts is the error for stored data that [Budgets.Export] has not written.
 var errInvalidCounts = errors.New("invalid request counts")
 
 // storedCounts is the stored form of the request counts of an instance.
 type storedCounts struct {
-	Saved    time.Time      `json:"saved"`
-	Requests map[string]int `json:"requests"` // in the last window, by sharedWindowID in hexadecimal
+	Saved time.Time `json:"saved"`
+	// The key is the sharedWindowID of a budget in hexadecimal. The value is its number of requests in
+	// the last window.
+	Requests map[string]int `json:"requests"`
 }
 
 // peers has the request counts of the other instances. With the zero value, a budget includes the
 // requests to this instance only.
 type peers struct {
-	isSharing        atomic.Bool
-	mu               sync.Mutex
-	byInstance       map[string]*importedCounts // by instance
-	hasOtherRequests bool                       // some budget includes requests to other instances
-	sharedBudgets    []sharedBudget             // may include evicted budgets
+	isSharing  atomic.Bool
+	mu         sync.Mutex
+	byInstance map[string]*importedCounts // The key is the name of the instance.
+	// hasOtherRequests is true if a budget includes requests to other instances.
+	hasOtherRequests bool
+	sharedBudgets    []sharedBudget // sharedBudgets may include evicted budgets.
 }
 
 // sharedBudget is a budget whose request counts instances share, with the table of the budget.
@@ -57,9 +60,9 @@ type sharedBudget struct {
 
 // importedCounts has the request counts last imported from another instance.
 type importedCounts struct {
-	saved       time.Time     // time of the export by the other instance's clock
-	lastChanged time.Duration // time by our clock at which saved last changed
-	hasChanged  bool          // saved has changed since the first import
+	saved       time.Time     // saved is the time of the export by the clock of the other instance.
+	lastChanged time.Duration // lastChanged is the time by our clock at which saved last changed.
+	hasChanged  bool          // hasChanged is true if saved has changed since the first import.
 	requests    map[uint64]int
 }
 
@@ -203,7 +206,7 @@ func (b *Budgets) updateOtherRequests(at time.Time) {
 	for _, of := range b.peers.sharedBudgets {
 		name := of.sharedWindowID()
 		of.otherRequestsUntil.Store(int64(until[name] - maxExportAge))
-		if of.otherRequests.Store(int64(sum[name])); of.sharedWindowID() != name { // a reload has changed the window
+		if of.otherRequests.Store(int64(sum[name])); of.sharedWindowID() != name { // A reload has changed the window.
 			of.otherRequests.Store(0)
 		}
 	}

@@ -8,9 +8,10 @@ import (
 // A search engine that receives 429 responses for days removes pages from its index. So the guard
 // slows only a few of its requests, for a limited time.
 const (
-	slowingWindow        = 24 * time.Hour // maximum duration of slowing, and window in which slowed requests are counted
-	minRequestsPerSlowed = 20             // at most 1 of this many requests is slowed
-	maxPauseInSlowing    = time.Hour      // slowing ends after this time without a request over the rate
+	// slowingWindow is the maximum duration of slowing. Slowed requests are counted in this window.
+	slowingWindow        = 24 * time.Hour
+	minRequestsPerSlowed = 20        // At most one of this many requests is slowed.
+	maxPauseInSlowing    = time.Hour // Slowing ends after this time without a request over the rate.
 
 	// slowedWindow is the length of the window for slowed requests. The sum over this window covers
 	// at least slowingWindow.
@@ -21,8 +22,11 @@ const (
 // of them are. The zero value has slowed no request. Times are never 0. It is safe for concurrent
 // use.
 type searchSlowing struct {
-	requests, slowed        requestWindow // requests in slowingWindow, slowed requests in slowedMemory
-	beganAt, lastOverRateAt atomic.Int64  // first slowed request, and last request over the rate, of the current slowing
+	// requests counts the requests in slowingWindow, and slowed the slowed requests in slowedWindow.
+	requests, slowed requestWindow
+	// These are the times of the first slowed request, and of the last request over the rate, in the
+	// current slowing.
+	beganAt, lastOverRateAt atomic.Int64
 	// endedAt is the time of the last request over the rate after slowing reached its maximum
 	// duration, or 0.
 	endedAt atomic.Int64
@@ -54,7 +58,8 @@ func (s *searchSlowing) shouldSlow(now time.Duration, over bool) (slow, ended bo
 		s.beganAt.Store(0)
 		s.endedAt.Store(0)
 	}
-	last, began := time.Duration(s.lastOverRateAt.Load()), time.Duration(s.beganAt.Load()) // lastOverRateAt is read first, because a pause resets beganAt before lastOverRateAt changes
+	// lastOverRateAt is read first. After a pause, beganAt is reset before lastOverRateAt changes.
+	last, began := time.Duration(s.lastOverRateAt.Load()), time.Duration(s.beganAt.Load())
 	if began != 0 && now-last > maxPauseInSlowing {
 		began = 0
 		s.beganAt.Store(0)

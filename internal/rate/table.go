@@ -17,7 +17,7 @@ type bucket [bucketSize]atomic.Pointer[budget]
 // table maps keys to budgets. The number of budgets is bounded. Finding an existing budget takes no
 // lock and does not allocate.
 type table struct {
-	buckets []bucket // a power of two
+	buckets []bucket // The length is a power of two.
 	mu      sync.Mutex
 }
 
@@ -81,7 +81,7 @@ func (t *table) addBudget(p *bucket, key uint64, now time.Duration) *budget {
 			break
 		}
 		if b.key == key {
-			return b // added by another goroutine
+			return b // Another goroutine has added the budget.
 		}
 		if b.isEvictedBefore(p[oldest].Load()) {
 			oldest = i

@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// windowParts is the number of equal parts of a window. A sum covers the current part and the nine
-// parts before, so that no request affects the sum for longer than the window.
+// windowParts is the number of parts into which a window of time is divided. A sum covers the
+// current part and the nine parts before, so that no request is counted for longer than the length
+// of the window.
 const windowParts = 10
 
-// requestWindow counts requests in a sliding window, which has windowParts parts. The upper half of
-// each part is its number, and the lower half is the number of requests. The zero window has no
-// requests. It is safe for concurrent use.
+// requestWindow counts requests in a sliding window, which has windowParts parts. Each part is an
+// integer with the number of the part in the upper half and the number of requests in the lower
+// half. The zero window has no requests. It is safe for concurrent use.
 type requestWindow [windowParts]atomic.Uint64
 
 // partNumber returns the number of the part that contains now, in a window of the given length.
@@ -30,7 +31,7 @@ func (w *requestWindow) addRequest(now, length time.Duration) (part uint64) {
 		case part:
 			next = old + 1
 		case part + windowParts:
-			return part // a later part has replaced the part of this request
+			return part // A later part has replaced the part of this request.
 		}
 		if counter.CompareAndSwap(old, next) {
 			return part

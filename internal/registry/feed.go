@@ -47,9 +47,9 @@ type FeedUser struct {
 	// The feed uses the fields below of its first user only, so that messages and events are not
 	// repeated for each configuration.
 	Logger         *zap.Logger
-	SendEvent      func(event string, data map[string]any) // nil sends no events
-	Storage        remote.Storage                          // nil stores nothing
-	storageLimiter remote.StorageLimiter                   // operations on Storage
+	SendEvent      func(event string, data map[string]any) // SendEvent is nil if no events are sent.
+	Storage        remote.Storage                          // Storage is nil if nothing is stored.
+	storageLimiter remote.StorageLimiter                   // storageLimiter limits the operations on Storage.
 }
 
 // Feed is a registry file or URL that is fetched again and again. The last good version of a URL is
@@ -61,7 +61,7 @@ type Feed struct {
 	// time.
 	isRestored  bool // the storage was read, or a version was fetched
 	storedHash  [sha256.Size]byte
-	storeFailed bool // the last attempt to store failed, so the next failure is not logged
+	storeFailed bool // storeFailed is true if the last attempt to store failed. The next failure is then not logged.
 }
 
 // New returns a Feed for the configured file or URL. New fetches nothing.
@@ -95,9 +95,9 @@ func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
 	f.Feed.Load(ctx, config, func() { f.restoreVersion(ctx, new(remote.StorageLimiter), storage) })
 }
 
-// parseVersion parses and checks a registry. A version that lacks more than half of the entries of
-// inUse, and at least two, is an error. While a configuration is loaded, inUse is nil: the owner
-// can use any valid version.
+// parseVersion parses and checks a registry. It returns an error if the version lacks more than
+// half of the entries of inUse, and at least two. While a configuration is loaded, inUse is nil, so
+// any valid version can be loaded.
 func (f *Feed) parseVersion(data []byte, inUse *Version) (*Version, error) {
 	e, err := registryfile.Parse(f.Name(), data, uaident.Default())
 	if err != nil {

@@ -20,7 +20,7 @@ type storedVersion struct {
 	ETag         string    `json:"etag,omitempty"`
 	LastModified string    `json:"last_modified,omitempty"`
 	Data         []byte    `json:"data"`
-	SHA256       string    `json:"sha256,omitempty"` // of Data
+	SHA256       string    `json:"sha256,omitempty"` // SHA256 is the hash of Data.
 }
 
 // storageKey returns the key of the fetched version in the storage. All instances with the same URL
@@ -90,7 +90,7 @@ func (f *Feed) storeVersion(ctx context.Context, user *FeedUser) {
 		return
 	}
 	stored := storedVersion{URL: f.Name(), FetchedAt: f.Now().UTC(), Data: state.Content.data, SHA256: remote.Checksum(state.Content.data)}
-	if state.LastErr == nil { // otherwise the validators belong to another version
+	if state.LastErr == nil { // Otherwise the validators belong to another version.
 		stored.ETag, stored.LastModified = state.LastResult.ETag, state.LastResult.LastModified
 	}
 	value, err := json.Marshal(&stored)

@@ -17,7 +17,7 @@ import (
 // Bounds on memory. Clients can invent any number of names, so a new name replaces the rarest.
 const (
 	maxNames     = 64
-	maxUserAgent = 300 // bytes
+	maxUserAgent = 300 // maxUserAgent is the maximum length in bytes.
 	maxName      = 64
 )
 
@@ -30,18 +30,18 @@ type UnregisteredRequest struct {
 	Class         uaident.Class
 	UserAgent     string
 	Network       netip.Prefix
-	IsRobotsFetch bool // the client fetched robots.txt; not counted as a request
+	IsRobotsFetch bool // IsRobotsFetch is true for a fetch of robots.txt, which is not counted as a request.
 	Time          time.Time
 }
 
 // UnregisteredNames counts requests by client names that are not in the registry. The zero value
 // has counted no request. UnregisteredNames is safe for concurrent use.
 type UnregisteredNames struct {
-	queue       atomic.Pointer[queuedRequest] // the last of the requests that are not counted yet
-	queueLength atomic.Int64                  // of queued requests
+	queue       atomic.Pointer[queuedRequest] // This is the last of the requests that are not counted yet.
+	queueLength atomic.Int64                  // queueLength is the number of queued requests.
 
 	mu    sync.Mutex
-	names map[string]*nameStats // at most maxNames
+	names map[string]*nameStats // names has at most maxNames names.
 }
 
 // queuedRequest is a request that waits to be counted, because another goroutine was counting.
@@ -91,7 +91,8 @@ func (b *UnregisteredNames) enqueue(request UnregisteredRequest) bool {
 		b.queueLength.Add(-1)
 		return false
 	}
-	request.Name, request.UserAgent = strings.Clone(request.Name), strings.Clone(text.Truncate(request.UserAgent, maxUserAgent)) // not all of its header
+	// Without the clone, the whole header would stay in memory.
+	request.Name, request.UserAgent = strings.Clone(request.Name), strings.Clone(text.Truncate(request.UserAgent, maxUserAgent))
 	queued := &queuedRequest{UnregisteredRequest: request}
 	for {
 		queued.previous = b.queue.Load()
@@ -147,7 +148,7 @@ func (b *UnregisteredNames) addName(request UnregisteredRequest) *nameStats {
 		b.names = make(map[string]*nameStats)
 	}
 	stats := new(nameStats)
-	if len(b.names) >= maxNames { // the new name takes over place and count
+	if len(b.names) >= maxNames { // The new name takes over the place and the count.
 		stats = b.rarestName()
 		delete(b.names, stats.name)
 		*stats = nameStats{count: stats.count, countError: stats.count}

@@ -44,20 +44,21 @@ func (n *networkSketch) estimate() int {
 const (
 	waveNetworks = 50
 	waveFactor   = 5
-	waveWindow   = 5 * time.Minute // two of them are ten minutes
-	waveHistory  = 12              // recent windows, which are not part of the usual level
+	waveWindow   = 5 * time.Minute // Two windows are ten minutes.
+	waveHistory  = 12              // This number of recent windows is not part of the usual level.
 )
 
 // waveDetector detects when requests with one name suddenly come from many networks (a wave). The
 // zero value has recorded no request.
 type waveDetector struct {
-	windowStart       time.Time // start of the current window
+	windowStart       time.Time // windowStart is the start of the current window.
 	current, previous networkSketch
-	recentMaxima      [waveHistory]int // networks in ten minutes, at the end of each recent window
-	usualMax          int              // maximum of the windows before recent
+	// These are the maximum numbers of networks in ten minutes, at the end of each recent window.
+	recentMaxima [waveHistory]int
+	usualMax     int // usualMax is the maximum of the windows before the recent ones.
 
-	waveStart time.Time // start of the last wave, zero for none
-	waveMax   int       // maximum networks in ten minutes of the wave
+	waveStart time.Time // waveStart is the start of the last wave, or zero if there was none.
+	waveMax   int       // waveMax is the maximum number of networks in ten minutes of the wave.
 }
 
 // recordRequest records a request from a network.
@@ -67,7 +68,7 @@ func (s *waveDetector) recordRequest(network netip.Prefix, at time.Time) {
 		s.closeWindow()
 	}
 	if s.windowStart.Before(window) {
-		s.windowStart = window // also after a long time without requests
+		s.windowStart = window // After a long time without requests, the loop ends before this window.
 	}
 	s.current.addNetwork(network)
 	tenMinutes := s.current.union(&s.previous)

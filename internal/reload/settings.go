@@ -13,7 +13,7 @@ import (
 type ActiveSettings[T any] struct {
 	mu             sync.Mutex
 	applyCount     uint64
-	activeSettings []*T // the latest at the end
+	activeSettings []*T // The latest settings are at the end.
 }
 
 // Apply applies the settings of a configuration until release is called. If apply fails, the
@@ -50,7 +50,7 @@ func (s *ActiveSettings[T]) release(used *T, apply func(T) error) error {
 	return apply(next)
 }
 
-// ApplyCount returns how many times [ActiveSettings.Apply] has succeeded.
+// ApplyCount returns the number of successful calls of [ActiveSettings.Apply].
 func (s *ActiveSettings[T]) ApplyCount() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,16 +15,16 @@ import (
 type Feed[T any] struct {
 	FeedConfig[T]
 
-	fetching chan struct{} // semaphore of size one for fetches and calls of AfterFetch
+	fetching chan struct{} // This is a semaphore of size one for fetches and calls of AfterFetch.
 
-	mu         sync.Mutex // guards the fields below
+	mu         sync.Mutex // This mutex guards the fields below.
 	users      []User[T]
-	lastConfig any // last loaded configuration
+	lastConfig any // lastConfig is the last loaded configuration.
 	state      FeedState[T]
-	hash       [sha256.Size]byte // of the content in use
-	invalidErr error             // error in the last response, or nil
-	isLogged   bool              // LastErr was reported to a user
-	failures   int               // in a row
+	hash       [sha256.Size]byte // hash is the hash of the content in use.
+	invalidErr error             // invalidErr is the error in the last response, or nil.
+	isLogged   bool              // isLogged is true if LastErr was reported to a user.
+	failures   int               // failures counts consecutive failures.
 	nextFetch  time.Time
 }
 
@@ -59,11 +59,11 @@ type User[T any] interface {
 
 // FeedState is the content of a Feed and the result of its last fetch.
 type FeedState[T any] struct {
-	Content      *T          // last good content, or nil
-	LastResult   FetchResult // of the last fetch with a response, without its data
-	LastErr      error       // error of the last fetch, or nil
-	FailingSince time.Time   // first failure of this series
-	ConfirmedAt  time.Time   // last time when the content in use was current
+	Content      *T          // Content is the last good content, or nil.
+	LastResult   FetchResult // LastResult is the result of the last fetch with a response, without its data.
+	LastErr      error       // LastErr is the error of the last fetch, or nil.
+	FailingSince time.Time   // FailingSince is the time of the first of the present failures.
+	ConfirmedAt  time.Time   // ConfirmedAt is the last time at which the content in use was current.
 }
 
 // NewFeed returns a Feed. NewFeed fetches nothing.
@@ -184,7 +184,7 @@ func (f *Feed[T]) TimeUntilNextFetch() time.Duration {
 func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Time, validators FetchResult) {
 	f.mu.Lock()
 	f.state.ConfirmedAt = confirmed
-	if f.invalidErr == nil { // otherwise the validators belong to an invalid response
+	if f.invalidErr == nil { // Otherwise the validators belong to an invalid response.
 		f.state.LastResult = validators
 	}
 	f.mu.Unlock()
@@ -199,13 +199,13 @@ func (f *Feed[T]) fetchContent(ctx context.Context, isConfigLoad bool) {
 	if isConfigLoad {
 		inUse = nil
 		if f.invalidErr != nil {
-			previous = FetchResult{} // also fetches a rejected version again
+			previous = FetchResult{} // Without validators, a rejected version is fetched again too.
 		}
 	}
 	f.mu.Unlock()
 	answer, err := f.Source.Read(ctx, previous)
 	if err != nil && errors.Is(context.Cause(ctx), context.Canceled) {
-		return // not a failure of the source
+		return // The end of ctx is not a failure of the source.
 	}
 	var content *T
 	if err == nil && !answer.IsUnchanged {

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	minRetryDelay = 5 * time.Second // after a failure, doubled with each further failure
-	maxSleep      = time.Minute     // for changes of the clock
+	// This is the delay after the first failure. It doubles with each further failure.
+	minRetryDelay = 5 * time.Second
+	maxSleep      = time.Minute // The limit allows for changes of the clock.
 )
 
 // RunPeriodically calls step repeatedly until ctx ends. step returns the time until its next call.

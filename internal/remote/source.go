@@ -70,7 +70,7 @@ func (k SourceSettings) NewSource(location string, now func() time.Time) (Source
 	case scheme != "http" && scheme != "https" || u.Hostname() == "":
 		return nil, fmt.Errorf("%s %q is not an http or https URL; use one such as https://cms.example.com/%s.json, or a file", k.OptionName, location, k.OptionName)
 	}
-	u.Fragment = "" // never sent to servers
+	u.Fragment = "" // The fragment is never sent to servers.
 	return newURLSource(k, u, now), nil
 }
 
@@ -94,7 +94,7 @@ func (f fileSource) IsURL() bool { return false }
 func (f fileSource) Read(_ context.Context, previous FetchResult) (answer FetchResult, err error) {
 	answer.Lifetime = FileCheckInterval
 	info, err := os.Stat(f.path)
-	if err == nil && !info.Mode().IsRegular() { // opening a pipe could block
+	if err == nil && !info.Mode().IsRegular() { // Opening a pipe could block.
 		err = errors.New("it is a directory, a pipe or a device, not a regular file")
 	}
 	if err != nil {
@@ -106,7 +106,7 @@ func (f fileSource) Read(_ context.Context, previous FetchResult) (answer FetchR
 		return answer, nil
 	}
 	if f.now().Sub(info.ModTime()).Abs() < modTimeResolution {
-		answer.ETag = "" // may change again within modTimeResolution
+		answer.ETag = "" // The file may change again within modTimeResolution.
 	}
 	opened, err := os.Open(f.path)
 	if err != nil {
@@ -122,7 +122,7 @@ func (f fileSource) Read(_ context.Context, previous FetchResult) (answer FetchR
 // addRemedy returns err with advice if the file does not exist, such as the path of a similar file.
 func (f fileSource) addRemedy(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err // omits the path
+		err = path.Err // The message omits the path.
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -19,9 +19,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds of reading a URL.
+// These are bounds of reading a URL.
 const (
-	readTimeout    = 30 * time.Second // total, with redirects
+	readTimeout    = 30 * time.Second // readTimeout is the time for all requests, including redirects.
 	maxRedirects   = 5
 	maxHeaderBytes = 64 << 10
 )
@@ -57,7 +57,7 @@ func newClient(control func(network, address string, _ syscall.RawConn) error) *
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: control}
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                  nil, // a proxy's reachable networks are unknown
+			Proxy:                  nil, // The networks that a proxy can reach are unknown.
 			DialContext:            dialer.DialContext,
 			TLSHandshakeTimeout:    10 * time.Second,
 			DisableKeepAlives:      true,
@@ -87,7 +87,7 @@ func (w *urlSource) Read(ctx context.Context, previous FetchResult) (FetchResult
 	}
 	if err != nil {
 		if urlErr, ok := errors.AsType[*url.Error](err); ok {
-			err = urlErr.Err // omits the URL
+			err = urlErr.Err // The message omits the URL.
 		}
 		err = fmt.Errorf("%s: %w", w.Name(), err)
 	}
@@ -100,7 +100,7 @@ func (w *urlSource) followRedirects(ctx context.Context, previous FetchResult) (
 	for range maxRedirects + 1 {
 		validators := previous
 		if current != w.url {
-			validators = FetchResult{} // validators belong to another URL
+			validators = FetchResult{} // The validators belong to another URL.
 		}
 		a, next, err := w.request(ctx, current, validators)
 		if err != nil || next == nil {
@@ -160,7 +160,7 @@ func (w *urlSource) request(ctx context.Context, target *url.URL, validators Fet
 		return a, nil, nil
 	case code >= 300 && code < 400 && response.Header.Get("Location") != "":
 		if next, err = target.Parse(response.Header.Get("Location")); err == nil {
-			next.User, next.Fragment = nil, "" // do not forward credentials
+			next.User, next.Fragment = nil, "" // Credentials must not be forwarded.
 		}
 		return FetchResult{}, next, err
 	}

@@ -16,16 +16,17 @@ import (
 // connection/scraping. https://github.com/xarf/xarf-spec defines the format. The schemas are in
 // testdata/xarf.
 type AbuseReport struct {
-	Version           string     `json:"xarf_version"`
-	ID                string     `json:"report_id"` // a random UUID
-	Timestamp         time.Time  `json:"timestamp"` // when the source was last seen
-	Reporter          Contact    `json:"reporter"`
-	Sender            Contact    `json:"sender"`
-	Source            string     `json:"source_identifier"` // an address, or a network in CIDR notation
-	Category          string     `json:"category"`
-	Type              string     `json:"type"`
-	Protocol          string     `json:"protocol"`
-	UserAgent         string     `json:"user_agent"` // as sent, without proof
+	Version   string    `json:"xarf_version"`
+	ID        string    `json:"report_id"` // ID is a random UUID.
+	Timestamp time.Time `json:"timestamp"` // Timestamp is the time at which the source was last seen.
+	Reporter  Contact   `json:"reporter"`
+	Sender    Contact   `json:"sender"`
+	Source    string    `json:"source_identifier"` // Source is an address, or a network in CIDR notation.
+	Category  string    `json:"category"`
+	Type      string    `json:"type"`
+	Protocol  string    `json:"protocol"`
+	// UserAgent is the value that the client sent. It proves nothing about the client.
+	UserAgent         string     `json:"user_agent"`
 	TotalRequests     uint64     `json:"total_requests"`
 	Bytes             uint64     `json:"data_volume,omitempty"`
 	RespectsRobotsTxt bool       `json:"respects_robots_txt"`
@@ -41,7 +42,7 @@ type AbuseReport struct {
 // Contact identifies the organization that reports or sends an abuse report.
 type Contact struct {
 	Organization string `json:"org"`
-	Contact      string `json:"contact"` // an email address
+	Contact      string `json:"contact"` // Contact is an email address.
 	Domain       string `json:"domain"`
 }
 
@@ -49,9 +50,9 @@ type Contact struct {
 type Evidence struct {
 	ContentType string `json:"content_type"`
 	Description string `json:"description"`
-	Payload     string `json:"payload"` // in Base64
-	Hash        string `json:"hash"`    // "sha256:" and the digest in hexadecimal
-	Size        int    `json:"size"`    // bytes
+	Payload     string `json:"payload"` // Payload is in Base64.
+	Hash        string `json:"hash"`    // Hash is "sha256:" and the digest in hexadecimal.
+	Size        int    `json:"size"`    // Size is the size in bytes.
 }
 
 // The descriptions that [VerifyAbuseReport] uses to find the evidence of a report.
@@ -64,8 +65,9 @@ const (
 type requestsContent struct {
 	// Name is the crawler name that the client claims, or "" if neither the registry nor the
 	// robots.txt has the name.
-	Name             string       `json:"claimed_name,omitempty"`
-	RobotsServedFrom *time.Time   `json:"robots_txt_from,omitempty"` // when the file was first served, if known
+	Name string `json:"claimed_name,omitempty"`
+	// RobotsServedFrom is the time at which the file was first served, if known.
+	RobotsServedFrom *time.Time   `json:"robots_txt_from,omitempty"`
 	Rules            []SourceRule `json:"rules"`
 	Samples          []Sample     `json:"samples"`
 }
@@ -123,7 +125,7 @@ func newEvidence(contentType, description string, content []byte) Evidence {
 // newUUID returns a random UUID (RFC 9562 section 5.4).
 func newUUID() string {
 	var u [16]byte
-	_, _ = rand.Read(u[:]) // Read never fails
+	_, _ = rand.Read(u[:]) // crypto/rand.Read never fails.
 	u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }

@@ -20,7 +20,7 @@ import (
 type VerificationResult struct {
 	Report       *AbuseReport
 	RobotsSHA256 string // the SHA-256 of the attached robots.txt, in hexadecimal
-	SampleCount  int    // number of attached requests
+	SampleCount  int    // SampleCount is the number of attached requests.
 	// Errors has a sentence for each attached request that the attached robots.txt does not
 	// disallow, or disallows by a rule that the report omits.
 	Errors []string

@@ -35,9 +35,9 @@ func (w *worker) countResponse(c *crawlerCount) {
 type ResponsesReport struct {
 	Allowed      responseaudit.StatusCounts `json:"allowed"`
 	Forbidden    responseaudit.StatusCounts `json:"forbidden"`
-	WithoutRules responseaudit.StatusCounts `json:"unruled"` // requests of an exempt crawler
+	WithoutRules responseaudit.StatusCounts `json:"unruled"` // WithoutRules counts requests of an exempt crawler.
 	RobotsTxt    responseaudit.StatusCounts `json:"robots_txt"`
-	Bytes        uint64                     `json:"bytes"` // 0 if the log has no sizes
+	Bytes        uint64                     `json:"bytes"` // Bytes is 0 if the log has no sizes.
 }
 
 // FindingReport describes a contradiction between the robots.txt and the responses to a crawler,
@@ -49,8 +49,9 @@ type FindingReport struct {
 	Total         uint64                    `json:"of"`
 	Contradicting uint64                    `json:"bad"`
 	Percent       int                       `json:"percent"`
-	Status        string                    `json:"status"` // the most frequent status of the bad responses
-	Text          string                    `json:"text"`
+	// Status is the most frequent status of the bad responses.
+	Status string `json:"status"`
+	Text   string `json:"text"`
 }
 
 // newResponsesReport returns the report about the responses to a crawler, or nil if the log has no

@@ -40,11 +40,11 @@ func (w *worker) countForChallenge(who *cachedIdentity, blocked bool) {
 	}
 }
 
-// pageEndings are the file name extensions of web pages. Most pages have none.
+// pageEndings are the file name extensions of web pages. Most pages have no extension.
 var pageEndings = []string{"", ".asp", ".aspx", ".cgi", ".htm", ".html", ".jsp", ".php", ".shtml", ".xhtml"}
 
-// isPage reports whether the extension of a path is that of a web page (or missing), and not that
-// of an image, a script or a style sheet.
+// isPage reports whether the extension of a path is that of a web page or is missing. It is false
+// for images, scripts and style sheets.
 func isPage(p []byte) bool {
 	name := p[bytes.LastIndexByte(p, '/')+1:]
 	return slices.Contains(pageEndings, strings.ToLower(path.Ext(string(name))))
@@ -58,8 +58,8 @@ type ChallengeReport struct {
 	Pages           uint64 `json:"pages"`
 	ChallengedPages uint64 `json:"challenged"`
 	// Requests is the number of requests for URLs that the * group disallows. It is the sum of the
-	// next four fields. Browsers and programs meet a challenge. Blocked crawlers are blocked in
-	// mode enforce. Passed crawlers are exempt, or their own group allows the URL.
+	// next four fields. Browsers and programs get a challenge. The mode enforce blocks blocked
+	// crawlers. Passed crawlers are exempt, or their own group allows the URL.
 	Requests        uint64 `json:"requests"`
 	BrowserRequests uint64 `json:"browsers"`
 	ProgramRequests uint64 `json:"programs"`

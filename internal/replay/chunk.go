@@ -15,13 +15,13 @@ const maxLine = 512 << 10
 // chunk is a part of a log that ends at the end of a line. One worker judges its lines.
 type chunk struct {
 	input  *logInput
-	buffer []byte // has maxLine bytes
-	data   []byte // the lines, a part of buf
+	buffer []byte // The buffer has maxLine bytes.
+	data   []byte // data has the lines. It is a part of buffer.
 
-	isTooLong bool // data is the start of a line that is longer than maxLine
-	isLast    bool // the last chunk of the log
+	isTooLong bool // isTooLong is true if data is the beginning of a line that is longer than maxLine.
+	isLast    bool // isLast is true for the last chunk of the log.
 
-	done chan struct{} // receives a value when a worker has finished the chunk
+	done chan struct{} // done receives a value when a worker has finished the chunk.
 
 	// These are the results of the worker. The results of all chunks are added in the order of the
 	// log.
@@ -29,12 +29,12 @@ type chunk struct {
 	malformed int
 	examples  []malformedLine
 	events    []rateEvent
-	paths     []byte // paths of the events
+	paths     []byte // These are the paths of the events.
 }
 
 // malformedLine is a line that is too long or not in the format of the log.
 type malformedLine struct {
-	line   int // counted from 1 within the chunk
+	line   int // The lines of a chunk are counted from 1.
 	reason string
 	text   string
 }
@@ -49,9 +49,9 @@ func readChunks(ctx context.Context, in *logInput, free <-chan *chunk, emit func
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, text.Close()) }() // Close repeats an error of Read
-	var rest []byte                                    // the beginning of a line, from the last chunk
-	skipping := false                                  // true inside a line that is too long
+	defer func() { err = cmp.Or(err, text.Close()) }() // The error of Close would repeat an error of Read.
+	var rest []byte                                    // This is the beginning of a line, from the last chunk.
+	skipping := false                                  // This is true inside a line that is too long.
 	for {
 		k := <-free
 		*k = chunk{input: in, buffer: k.buffer, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}

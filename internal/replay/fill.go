@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Bounds of the report: the number of rows.
+// These are the maximum numbers of rows in the report.
 const (
 	maxReportedRules = 200
 	maxReportedPaths = 200
@@ -114,7 +114,7 @@ func (r *Report) fillRules(p *replayPlan, t *tally) {
 			rule = &RuleReport{Rule: validUTF8(c.rule.String()), Line: c.rule.Line, Group: validUTF8(c.group), Robots: p.versions[key.version].name}
 			rules[at] = rule
 		}
-		rule.Group = min(rule.Group, validUTF8(c.group)) // a group may have several names
+		rule.Group = min(rule.Group, validUTF8(c.group)) // A group may have several names.
 		rule.Requests += c.count
 		rule.Crawlers = append(rule.Crawlers, RuleCrawlers{Token: p.crawlers.lookUpKey(key.crawler).name, Requests: c.count})
 	}
@@ -148,5 +148,5 @@ func unixNanoPointer(at int64) *time.Time {
 	return &t
 }
 
-// validUTF8 replaces invalid UTF-8 in a string from a client, which JSON cannot contain.
+// validUTF8 replaces invalid UTF-8 in a string from a client, because JSON cannot contain it.
 func validUTF8(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

@@ -12,7 +12,7 @@ import (
 // requests. It is immutable and safe for concurrent use.
 type RobotsHistory struct {
 	versions []datedVersion
-	byHost   map[string]versionRange // nil if all hosts share the versions
+	byHost   map[string]versionRange // byHost is nil if all hosts share the versions.
 }
 
 // NewRobotsHistory parses the versions, for example those of [ReadVersions]. NewRobotsHistory

@@ -17,12 +17,13 @@ type cachedIdentity struct {
 	isUsed    bool
 
 	isBrowser     bool
-	client        uaident.Identity // refers to userAgent
-	groupCache    judge.GroupCache // for the rules of the version
+	client        uaident.Identity // client refers to userAgent.
+	groupCache    judge.GroupCache // groupCache is for the rules of the version.
 	crawlerNumber int32
 }
 
-// Bounds of the cache of identities: the number of User-Agents, and their length in bytes.
+// These are bounds of the cache of identities: the number of User-Agents, and their length in
+// bytes.
 const (
 	maxIdentities     = 2048
 	maxCachedAgentLen = 512

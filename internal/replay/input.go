@@ -23,15 +23,15 @@ import (
 type logInput struct {
 	name         string
 	format       *logformat.Format
-	compression  string // "gzip", "zstd" or ""
-	size         int64  // in bytes; 0 for standard input
+	compression  string // compression is "gzip", "zstd" or "".
+	size         int64  // size is the size in bytes, or 0 for standard input.
 	open         func() (io.ReadCloser, error)
-	opened       io.ReadCloser // an open file, if opening it again is impossible
-	firstRequest int64         // the time of the first request
-	hasTimes     bool          // whether begins is known
-	hasRequests  bool          // the first lines contain a request
+	opened       io.ReadCloser // opened is an open file that cannot be opened again.
+	firstRequest int64         // firstRequest is the time of the first request.
+	hasTimes     bool          // hasTimes is true if firstRequest is known.
+	hasRequests  bool          // hasRequests is true if the first lines contain a request.
 	empty        bool
-	readErr      error // the error if the first line is unreadable
+	readErr      error // readErr is the error if the first line is unreadable.
 }
 
 // detectionSize is the number of bytes that are read to recognise the format.
@@ -97,7 +97,7 @@ func openInputs(names []string, stdin io.Reader) ([]*logInput, error) {
 }
 
 // checkReadable returns an error if the file is missing or is a directory. Otherwise it sets
-// in.size and in.open.
+// in.size and in.opened.
 func (in *logInput) checkReadable() error {
 	info, err := os.Stat(in.name)
 	switch {
@@ -171,7 +171,7 @@ func (in *logInput) readHead(file io.ReadCloser) (head []byte, text io.ReadClose
 	case err == nil:
 	case !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, nil, fmt.Errorf("cannot be read: %w", err)
-	case len(head) == 0: // truncated before the first uncompressed byte, so the file would look empty
+	case len(head) == 0: // The file was truncated before the first uncompressed byte, so it would look empty.
 		in.readErr = err
 	}
 	return head, text, nil
@@ -187,7 +187,8 @@ func (in *logInput) detectFormat(head []byte) error {
 		return nil
 	}
 	var err error
-	switch in.format, err = logformat.Recognise(bytes.TrimLeft(head, "\x00")); { // NUL bytes come from truncating an open log
+	// NUL bytes come from truncating an open log.
+	switch in.format, err = logformat.Recognise(bytes.TrimLeft(head, "\x00")); {
 	case err != nil && containsNUL(head):
 		return fmt.Errorf("%s is a binary file, not a log", in.name)
 	case err != nil:

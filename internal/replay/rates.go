@@ -19,10 +19,11 @@ import (
 // in parallel. [orderedResults] applies them in the order of the log, because earlier requests
 // affect the result.
 type rateLimits struct {
-	delay   time.Duration    // the shortest of all versions that the crawler may follow; 0 for none
-	limit   *rate.Limit      // nil for none
-	crawler *uaident.Crawler // nil if unregistered
-	host    [2]int           // in chunk.paths
+	// delay is the shortest delay of all versions that the crawler may follow, or 0 for none.
+	delay   time.Duration
+	limit   *rate.Limit      // limit is nil without a limit.
+	crawler *uaident.Crawler // crawler is nil for a client that is not registered.
+	host    [2]int           // These are the bounds of the host in chunk.paths.
 }
 
 // isLimited reports whether a Crawl-delay or a configured limit applies to the request.
@@ -38,7 +39,7 @@ func (w *worker) findLimits(k *chunk, current *datedVersion, who *cachedIdentity
 	q := w.newJudgeRequest(who)
 	a.delay = judge.CrawlDelay(w.result.Group, who.client.CrawlDelay()).Interval
 	if a.limit = w.rate.FirstLimitForClient(who.client); a.limit != nil && a.limit.Requests == 0 {
-		a.limit = nil // logs do not show concurrent requests
+		a.limit = nil // Logs do not show concurrent requests.
 	}
 	if !a.isLimited() || !w.rate.CountsRequest(q.Method, q.Path, current.robots) {
 		return rateLimits{}
@@ -50,7 +51,7 @@ func (w *worker) findLimits(k *chunk, current *datedVersion, who *cachedIdentity
 	if a.delay == 0 {
 		return a
 	}
-	q.GroupCache = nil // Bound belongs to the current version
+	q.GroupCache = nil // The bound rules belong to the current version.
 	for _, v := range current.state.VersionsInGrace(fromUnixNano(r.At), current.graceFor(who)) {
 		var scratch judge.Scratch
 		var result judge.Result
@@ -104,12 +105,15 @@ func (s *orderedResults) countRate(e *rateEvent, k *chunk) {
 
 // RateReport has the number of requests of a crawler that exceeded its rate limits.
 type RateReport struct {
-	CrawlDelay        float64 `json:"crawl_delay"`     // seconds, the last one; 0 for none
-	CrawlDelaySupport string  `json:"habit"`           // by its operator: obeys, ignores or undocumented
-	Limit             string  `json:"limit,omitempty"` // of the configuration, such as "GPTBot 30/1m"
-	Requests          uint64  `json:"requests"`        // requests that a limit applies to
-	OverLimit         uint64  `json:"over"`            // requests over a limit
-	WouldSlow         uint64  `json:"slowed"`          // requests that rate enforce would answer with 429
+	CrawlDelay float64 `json:"crawl_delay"` // CrawlDelay is the last delay in seconds, or 0 for none.
+	// CrawlDelaySupport says what the operator documents: obeys, ignores or undocumented.
+	CrawlDelaySupport string `json:"habit"`
+	// Limit is a limit of the configuration, such as "GPTBot 30/1m".
+	Limit     string `json:"limit,omitempty"`
+	Requests  uint64 `json:"requests"` // Requests is the number of requests that a limit applies to.
+	OverLimit uint64 `json:"over"`     // OverLimit is the number of requests over a limit.
+	// WouldSlow is the number of requests that rate enforce would answer with 429.
+	WouldSlow uint64 `json:"slowed"`
 }
 
 // newRateReport returns the report about the rate of a crawler, or nil if no limit applied to its

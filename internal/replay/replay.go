@@ -42,8 +42,8 @@ type Options struct {
 	Paths bool
 	// Sources adds [Report.Sources].
 	Sources bool
-	// Grace is how long a crawler may obey the previous version after a change. Zero means the
-	// default of robots_guard, and a negative value means no grace.
+	// Grace is the time for which a crawler may obey the previous version after a change. Zero means
+	// the default of robots_guard, and a negative value means no such time.
 	Grace time.Duration
 	// Registry identifies the crawlers. Nil means uaident.Default.
 	Registry *uaident.Registry
@@ -54,7 +54,7 @@ type Options struct {
 	// Now becomes the Created time of the report.
 	Now time.Time
 
-	maxLine int // 0 for the default
+	maxLine int // maxLine is 0 for the default.
 }
 
 // Run judges the requests in access logs and returns a report. If ctx is done, or a log cannot be
@@ -168,7 +168,7 @@ func judgeLogs(ctx context.Context, logs []*logInput, workers []*worker, s *orde
 		}
 	})
 	read, result := make(chan *chunk), make(chan error, 1)
-	go func() { // ends with the logs, or after ctx is done and a blocked read returns
+	go func() { // The goroutine ends with the logs, or when a blocked read returns after the end of ctx.
 		result <- readLogs(ctx, logs, free, read)
 	}()
 	err := func() error {
@@ -176,7 +176,7 @@ func judgeLogs(ctx context.Context, logs []*logInput, workers []*worker, s *orde
 			select {
 			case k := <-read:
 				ordered <- k
-				work[next%len(work)] <- k // a fixed turn makes estimated counts the same in each run
+				work[next%len(work)] <- k // A fixed order makes estimated counts the same in each run.
 			case err := <-result:
 				return err
 			case <-ctx.Done():
@@ -206,7 +206,7 @@ func readLogs(ctx context.Context, logs []*logInput, free <-chan *chunk, read ch
 	}
 	for _, in := range logs {
 		err := in.readErr
-		if in.format != nil && ctx.Err() == nil { // neither empty nor unreadable
+		if in.format != nil && ctx.Err() == nil { // The log is neither empty nor unreadable.
 			err = readChunks(ctx, in, free, emit)
 		}
 		failed = errors.Join(failed, in.explainReadError(err))

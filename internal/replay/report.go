@@ -45,7 +45,7 @@ type Report struct {
 	// Incomplete is the reason why some logs were not read to the end, or "".
 	Incomplete string `json:"incomplete,omitempty"`
 
-	noUserAgents bool // no request has a User-Agent
+	noUserAgents bool // noUserAgents is true if no request has a User-Agent.
 }
 
 // LogReport has the format of a log and the number of its lines.
@@ -63,7 +63,7 @@ type MalformedLine struct {
 	Log     string `json:"log"`
 	Line    int    `json:"line"`
 	Problem string `json:"problem"`
-	Text    string `json:"text"` // the start of the line
+	Text    string `json:"text"` // Text is the beginning of the line.
 }
 
 // HostReport has the number of lines about a host. With many hosts, rare hosts are missing, and the
@@ -76,7 +76,7 @@ type HostReport struct {
 // VersionReport describes a version of the robots.txt by which requests were judged.
 type VersionReport struct {
 	Name      string     `json:"name"`
-	From      *time.Time `json:"from"` // nil if the host has one version only
+	From      *time.Time `json:"from"` // From is nil if the host has only one version.
 	RuleCount int        `json:"rules"`
 }
 
@@ -95,17 +95,19 @@ type ClassReport struct {
 // CrawlerReport has the counts of the clients that claim a crawler's name. Token is "_other" for
 // all clients of the class whose names are in neither the registry nor the robots.txt.
 type CrawlerReport struct {
-	Token           string     `json:"token"`
-	Class           string     `json:"class"`
-	Requests        uint64     `json:"requests"`
-	Allowed         uint64     `json:"allowed"`
-	Disallowed      uint64     `json:"disallowed"`
-	Stale           uint64     `json:"stale"`
-	Exempt          uint64     `json:"exempt"`
-	RobotsFetches   uint64     `json:"robots_requests"`
-	LastRobotsFetch *time.Time `json:"robots_read"`   // the time of the last robots.txt fetch; nil for never
-	RobotsStatus    int        `json:"robots_status"` // the status of the last robots.txt fetch; 0 for never
-	LastRequest     *time.Time `json:"last"`          // the last request
+	Token         string `json:"token"`
+	Class         string `json:"class"`
+	Requests      uint64 `json:"requests"`
+	Allowed       uint64 `json:"allowed"`
+	Disallowed    uint64 `json:"disallowed"`
+	Stale         uint64 `json:"stale"`
+	Exempt        uint64 `json:"exempt"`
+	RobotsFetches uint64 `json:"robots_requests"`
+	// LastRobotsFetch is the time of the last robots.txt fetch, or nil if there was none.
+	LastRobotsFetch *time.Time `json:"robots_read"`
+	// RobotsStatus is the status of the last robots.txt fetch, or 0 if there was none.
+	RobotsStatus int        `json:"robots_status"`
+	LastRequest  *time.Time `json:"last"` // LastRequest is the time of the last request.
 	// Responses is nil if the log has no status codes.
 	Responses *ResponsesReport `json:"answers,omitempty"`
 	// Rate is nil if no limit applies to the crawler, or [Options.Rate] is nil.
@@ -117,7 +119,7 @@ type RuleReport struct {
 	Rule     string         `json:"rule"`
 	Line     int            `json:"line"`
 	Group    string         `json:"group"`
-	Robots   string         `json:"robots"` // the name of the version
+	Robots   string         `json:"robots"` // Robots is the name of the version.
 	Requests uint64         `json:"requests"`
 	Crawlers []RuleCrawlers `json:"crawlers"`
 }

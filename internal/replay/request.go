@@ -17,7 +17,7 @@ func (w *worker) decodePath(target []byte) []byte {
 
 // rawPath returns the path of a request target as sent, without the query.
 func rawPath(target []byte) []byte {
-	if target[0] != '/' { // absolute form
+	if target[0] != '/' { // This target has the absolute form.
 		target = target[bytes.Index(target, []byte("://"))+3:]
 		i := bytes.IndexAny(target, "/?")
 		if i < 0 || target[i] == '?' {
@@ -34,7 +34,7 @@ func rawPath(target []byte) []byte {
 // appendQuery returns the path, a part of target, with the query that follows in target.
 func appendQuery(path, target []byte) []byte {
 	i := bytes.IndexByte(target, '?')
-	if i < 0 || len(path) > i { // no query, or none after the path
+	if i < 0 || len(path) > i { // There is no query, or none after the path.
 		return path
 	}
 	return target[i-len(path):]
@@ -51,9 +51,9 @@ func methodText(b []byte) string {
 	case "HEAD":
 		return "HEAD"
 	case "OPTIONS":
-		return "OPTIONS" // does not count as a fetch
+		return "OPTIONS" // Such a request does not count as a fetch.
 	}
-	return "POST" // all other methods have the same effect
+	return "POST" // All other methods have the same effect.
 }
 
 // parseNetwork parses an address in a log and returns its network, or the zero Prefix for an

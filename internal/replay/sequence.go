@@ -14,7 +14,7 @@ type rateEvent struct {
 	crawler int32
 	at      int64
 	network netip.Prefix
-	limits  rateLimits // limits of the crawler
+	limits  rateLimits // limits has the limits that apply to the crawler.
 }
 
 // orderedResults collects the results of workers that depend on the order of the log: rates, and

@@ -37,11 +37,11 @@ func (l hostList) includes(host string) bool { return len(l) == 0 || slices.Cont
 // hostCache caches the result for the last logged host, because many consecutive lines have the
 // same host.
 type hostCache struct {
-	loggedHost   []byte // the host as logged
-	host         []byte // without the port, in lower case
+	loggedHost   []byte // loggedHost is the host as logged.
+	host         []byte // host is in lower case and has no port.
 	isIncluded   bool
-	versionRange versionRange // its versions of the robots.txt, if each host has its own
-	count        uint64       // lines since the host was last counted
+	versionRange versionRange // versionRange has the host's versions of the robots.txt, if each host has its own.
+	count        uint64       // count is the number of lines since the host was last counted.
 }
 
 // maxHost is the maximum length of a host in a log, in bytes. A longer host matches no site.

@@ -14,19 +14,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds of the sources. One source needs up to 30 KB.
+// These are bounds of the sources. One source needs up to 30 KB.
 const (
-	maxSources         = 10000 // per worker
+	maxSources         = 10000 // maxSources is the maximum number for each worker.
 	maxSamples         = 10
-	maxSourceRules     = 50      // per worker
-	maxSourceUserAgent = 512     // bytes; a longer User-Agent is cut
-	maxSampleText      = 8 << 10 // bytes of a target or User-Agent; a request with more is no sample
-	maxSamplesText     = 20 << 10
+	maxSourceRules     = 50  // maxSourceRules is the maximum number for each worker.
+	maxSourceUserAgent = 512 // maxSourceUserAgent is a number of bytes. A longer User-Agent is cut.
+	// maxSampleText is the maximum number of bytes of a target or User-Agent. A request with more
+	// bytes is not used as a sample.
+	maxSampleText  = 8 << 10
+	maxSamplesText = 20 << 10
 )
 
 // Source is a network from which a crawler sent requests that mode enforce would have blocked.
 type Source struct {
-	Network netip.Prefix // a /24, or a /48 of IPv6
+	Network netip.Prefix // Network is a /24 of IPv4 or a /48 of IPv6.
 	// Address is the address of all requests. It is the zero Addr if they came from several
 	// addresses.
 	Address netip.Addr
@@ -40,8 +42,8 @@ type Source struct {
 	Requests    uint64
 	Bytes       uint64
 	First, Last time.Time
-	Rules       []SourceRule // violated rules, the most frequent first
-	Samples     []Sample     // the first requests whose text fits the bounds, sorted by time
+	Rules       []SourceRule // Rules are the violated rules, the most frequent first.
+	Samples     []Sample     // Samples are the first requests whose text fits the bounds, sorted by time.
 }
 
 // SourceRule is a rule that requests of a source violated, and their number.
@@ -55,10 +57,10 @@ type SourceRule struct {
 // Sample is one of the first requests of a source, as evidence.
 type Sample struct {
 	Time      time.Time `json:"time"`
-	Client    string    `json:"client"` // the address of the client
+	Client    string    `json:"client"` // Client is the address of the client.
 	Method    string    `json:"method"`
 	Host      string    `json:"host,omitempty"`
-	Target    string    `json:"target"` // as sent
+	Target    string    `json:"target"` // Target is the target as sent.
 	Status    int       `json:"status,omitempty"`
 	UserAgent string    `json:"user_agent"`
 }
@@ -75,7 +77,7 @@ type sourceCount struct {
 	userAgent        string
 	address          netip.Addr
 	severalAddresses bool
-	sampleSize       int // bytes of targets and User-Agents in samples
+	sampleSize       int // sampleSize is the number of bytes of targets and User-Agents in samples.
 	requests         uint64
 	bytes            uint64
 	first, last      int64
@@ -85,8 +87,10 @@ type sourceCount struct {
 
 // sourceTally counts violations by source.
 type sourceTally struct {
-	bySource                                           map[sourceKey]*sourceCount
-	droppedRequests, maskedRequests, nonPublicRequests uint64 // requests beyond maxSources; from masked addresses; from addresses that are not public
+	bySource map[sourceKey]*sourceCount
+	// These are the requests beyond maxSources, from masked addresses, and from addresses that are not
+	// public.
+	droppedRequests, maskedRequests, nonPublicRequests uint64
 }
 
 // add counts the violation in w.record for its source. v is the verdict on the request.
@@ -129,7 +133,7 @@ func (t *sourceTally) add(w *worker, who *cachedIdentity, v policy.Verdict) {
 	} else if len(c.rules) < maxSourceRules {
 		c.rules[v.Rule] = &SourceRule{Group: v.Group.Name, Rule: v.Rule.String(), Line: v.Rule.Line, Requests: 1}
 	} else {
-		return // a sample without its rule cannot be verified
+		return // A sample without its rule cannot be verified.
 	}
 	c.addSample(r, client)
 }
@@ -203,7 +207,7 @@ func (t *sourceTally) merge(o *sourceTally) {
 			if have := c.rules[rule]; have != nil {
 				have.Requests += r.Requests
 			} else {
-				c.rules[rule] = r // the samples of the worker need it
+				c.rules[rule] = r // The samples of the worker need this rule.
 			}
 		}
 		c.samples = append(c.samples, more.samples...)

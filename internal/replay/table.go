@@ -18,14 +18,14 @@ func formatTime(t *time.Time) string {
 	return t.Format(time.RFC3339)
 }
 
-// Bounds of the table.
+// These are bounds of the table.
 const (
 	maxTableCrawlers = 30
 	maxTableRules    = 10
 	maxTablePaths    = 10
 	maxTableLogs     = 20
-	maxTablePathLen  = 80  // characters of a path or rule
-	maxQuoted        = 100 // characters of a malformed line
+	maxTablePathLen  = 80  // maxTablePathLen is the maximum number of characters of a path or rule.
+	maxQuoted        = 100 // maxQuoted is the maximum number of characters of a malformed line.
 )
 
 // WriteText writes the report as tables for people, with at most 30 rows each. WriteText ignores

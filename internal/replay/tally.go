@@ -15,12 +15,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Bounds of the counts.
+// These are bounds of the counts.
 const (
-	maxPaths    = 2000  // pairs of a crawler and a path
-	maxPathSize = 200   // bytes of a path
-	maxRules    = 50000 // triples of a crawler, a version and a rule
-	maxHosts    = 100   // hosts in the logs
+	maxPaths    = 2000  // maxPaths limits the pairs of a crawler and a path.
+	maxPathSize = 200   // maxPathSize is the maximum number of bytes of a path.
+	maxRules    = 50000 // maxRules limits the triples of a crawler, a version and a rule.
+	maxHosts    = 100   // maxHosts limits the hosts in the logs.
 )
 
 // otherName is the name of all clients of a class whose names are missing in the registry and the
@@ -60,15 +60,17 @@ func (c *crawlerNumbers) assignNumber(key crawlerKey) int32 {
 // crawlerCount has the counts of a crawler.
 type crawlerCount struct {
 	requests, disallowed, stale, exempt uint64
-	notEnforced                         uint64 // disallowed requests that enforce does not block
-	robotsRequests                      uint64 // requests for /robots.txt
-	fetchedAt                           int64  // the time of the last robots.txt fetch; 0 for never
-	fetchStatus                         int
-	lastRequest                         int64 // the last request; 0 if unknown
-	responses                           responseaudit.ResponseCounts
-	limitedRequests, overLimit, slowed  uint64
-	delay                               time.Duration // the last delay
-	limit                               *rate.Limit   // the last limit; nil for none
+	// notEnforced is the number of disallowed requests that enforce does not block.
+	notEnforced    uint64
+	robotsRequests uint64 // robotsRequests is the number of requests for /robots.txt.
+	// fetchedAt is the time of the last robots.txt fetch, or 0 if there was none.
+	fetchedAt                          int64
+	fetchStatus                        int
+	lastRequest                        int64 // lastRequest is the time of the last request, or 0 if it is unknown.
+	responses                          responseaudit.ResponseCounts
+	limitedRequests, overLimit, slowed uint64
+	delay                              time.Duration // delay is the last delay.
+	limit                              *rate.Limit   // limit is the last limit, or nil if there is none.
 }
 
 // ruleKey identifies a rule that a crawler violated.
@@ -77,7 +79,7 @@ type ruleKey struct{ crawler, version, line int32 }
 type ruleCount struct {
 	count uint64
 	rule  policy.Rule
-	group string // the alphabetically first matching name of the group
+	group string // group is the first of the group's matching names in alphabetical order.
 }
 
 // pathKey identifies a disallowed path that a crawler requested.
@@ -95,20 +97,21 @@ func newPathKey(crawler int32, path []byte) pathKey {
 // tally has the counts of one worker or, after merging, of all workers.
 type tally struct {
 	lines, malformed, tooLong      uint64
-	otherLines                     uint64 // lines without a request to judge
+	otherLines                     uint64 // otherLines counts lines without a request to judge.
 	otherSiteLines, otherTimeLines uint64
 	browsers, requests             uint64
-	noUserAgent                    uint64 // requests without a User-Agent
-	noHost                         uint64 // requests of other sites that have no host
-	beforeFirst                    uint64 // requests before the first version, which judged them
-	first, last                    int64
-	crawlers                       []crawlerCount // by number
-	rules                          map[ruleKey]*ruleCount
-	rulesDropped                   uint64
-	paths                          spacesaving.Sketch[pathKey]
-	hosts                          spacesaving.Sketch[string]
-	sources                        sourceTally
-	challenge                      ChallengeReport
+	noUserAgent                    uint64 // noUserAgent counts requests without a User-Agent.
+	noHost                         uint64 // noHost counts requests of other sites that have no host.
+	// beforeFirst counts requests before the first version. They were judged by this version.
+	beforeFirst  uint64
+	first, last  int64
+	crawlers     []crawlerCount // The index is the number of the crawler.
+	rules        map[ruleKey]*ruleCount
+	rulesDropped uint64
+	paths        spacesaving.Sketch[pathKey]
+	hosts        spacesaving.Sketch[string]
+	sources      sourceTally
+	challenge    ChallengeReport
 }
 
 func newTally() *tally {
@@ -181,7 +184,7 @@ func (t *tally) merge(o *tally) {
 		a.limitedRequests += b.limitedRequests
 		a.overLimit += b.overLimit
 		a.slowed += b.slowed
-		a.delay = max(a.delay, b.delay) // only the sequence counts rates
+		a.delay = max(a.delay, b.delay) // Only orderedResults counts rates.
 		a.lastRequest = max(a.lastRequest, b.lastRequest)
 		a.addFetch(b.fetchedAt, b.fetchStatus)
 	}

@@ -22,8 +22,8 @@ import (
 
 // Version is the content of a robots.txt, and the time from which it was served.
 type Version struct {
-	Name string // the file or URL, for the report
-	Host string // in lower case and without a port; "" for all hosts
+	Name string // Name is the file or URL, for the report.
+	Host string // Host is in lower case and without a port. "" means all hosts.
 	From time.Time
 	Body []byte
 	// Settings, if not nil, replaces the settings and the grace of the options for requests to
@@ -142,15 +142,15 @@ func parseVersionTime(name string) (time.Time, bool) {
 // datedVersion is a parsed [Version] with the time at which the next version replaces it.
 type datedVersion struct {
 	name        string
-	host        string // "" for all hosts
-	from, until int64  // until is the start of the next version
-	isFirst     bool   // the first version of the host, which also applies before from
+	host        string // host is "" for all hosts.
+	from, until int64  // until is the start of the next version.
+	isFirst     bool   // isFirst is true for the first version of the host, which also applies before from.
 	body        []byte
 	robots      *policy.Robots
 	overlay     *uaident.Overlay
-	state       policy.State // the state of a server while the version is current
+	state       policy.State // state is the state of a server while the version is current.
 	settings    *judge.Settings
-	grace       time.Duration // how long a crawler may follow an earlier version
+	grace       time.Duration // grace is the time for which a crawler may follow an earlier version.
 }
 
 // original returns the Version before parsing, without its settings.
@@ -161,7 +161,7 @@ func (v *datedVersion) original() Version {
 // isOnlyOfHost reports whether the host has no other version.
 func (v *datedVersion) isOnlyOfHost() bool { return v.isFirst && v.until == math.MaxInt64 }
 
-// versionRange has the indexes of the versions of a host: from inclusive, to exclusive.
+// versionRange has the indexes of the versions of a host. from is included, to is not.
 type versionRange struct{ from, to int }
 
 // groupVersionsByHost returns the range of versions of each host. groupVersionsByHost returns nil

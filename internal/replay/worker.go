@@ -14,15 +14,16 @@ import (
 
 // replayPlan has the settings that all workers share. It is immutable, except crawlers.
 type replayPlan struct {
-	registry       *uaident.Registry
-	versions       []datedVersion
-	byHost         map[string]versionRange // the versions of each host; nil if all hosts share the versions
+	registry *uaident.Registry
+	versions []datedVersion
+	// byHost has the versions of each host. It is nil if all hosts share the versions.
+	byHost         map[string]versionRange
 	hosts          hostList
 	since, until   int64
 	crawlers       *crawlerNumbers
-	collectSources bool           // whether to collect sources of violations
-	rate           *rate.Settings // nil without a report of rates
-	collectPaths   bool           // whether to make a [ChallengeReport]
+	collectSources bool           // collectSources is true if sources of violations are collected.
+	rate           *rate.Settings // rate is nil if the report contains no rates.
+	collectPaths   bool           // collectPaths is true if a [ChallengeReport] is made.
 }
 
 // worker judges the requests in chunks of a log. A line causes no allocation, except for a new
@@ -31,12 +32,12 @@ type worker struct {
 	*replayPlan
 	tally        *tally
 	parsers      map[*logformat.Format]logformat.Parser
-	identities   []cachedIdentity // cache of identities by the hash of the User-Agent
+	identities   []cachedIdentity // identities is a cache of identities. The index is the hash of the User-Agent.
 	seed         maphash.Seed
 	record       logformat.Record
 	scratch      judge.Scratch
 	result       judge.Result
-	version      int // the version of the last line
+	version      int // version is the version of the last line.
 	versionRange versionRange
 	path         []byte
 	hostCache    hostCache
@@ -172,7 +173,7 @@ func (w *worker) countDisallowed(k *chunk, current *datedVersion, who *cachedIde
 	a, passes := w.findLimits(k, current, who), w.isPassed()
 	v, spared := w.result.RobotsVerdict, w.result.LogOnly || !current.settings.EnforceIncludes(who.client)
 	path := rawPath(r.Target)
-	if strings.Contains(v.Rule.Path, "?") { // the rule depends on the query
+	if strings.Contains(v.Rule.Path, "?") { // The rule depends on the query.
 		path = appendQuery(path, r.Target)
 	}
 	stale := w.mayObeyEarlier(current, who)
@@ -214,7 +215,7 @@ func (w *worker) selectVersion() {
 	}
 }
 
-// graceFor returns how long a client may obey the previous version after a change.
+// graceFor returns the time for which a client may obey the previous version after a change.
 func (v *datedVersion) graceFor(who *cachedIdentity) time.Duration {
 	return judge.GracePeriod(who.client, v.grace)
 }
@@ -226,7 +227,7 @@ func (w *worker) mayObeyEarlier(current *datedVersion, who *cachedIdentity) bool
 		return false
 	}
 	q := w.newJudgeRequest(who)
-	q.GroupCache = nil // Bound belongs to the current version
+	q.GroupCache = nil // The bound rules belong to the current version.
 	for _, v := range current.state.VersionsInGrace(fromUnixNano(w.record.At), current.graceFor(who)) {
 		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &w.scratch, &w.result)
 		if w.result.Verdict != judge.Disallowed {

@@ -12,13 +12,13 @@ import (
 
 // Filter selects the requests of a view. The zero Filter selects all requests of the last 24 hours.
 type Filter struct {
-	Site     string `json:"site,omitempty"`     // "" for all
-	Class    string `json:"class,omitempty"`    // "" for all; a word of uaident.Class
-	Identity string `json:"identity,omitempty"` // "" for all; verified, claimed, unknown or spoofed
+	Site     string `json:"site,omitempty"`     // Site is "" for all sites.
+	Class    string `json:"class,omitempty"`    // Class is a word of uaident.Class, or "" for all classes.
+	Identity string `json:"identity,omitempty"` // Identity is verified, claimed, unknown or spoofed, or "" for all.
 	// Host selects one host of a site with several hosts, "" all hosts. It affects violations and
 	// the details of a crawler only, because other numbers do not distinguish hosts.
 	Host   string `json:"host,omitempty"`
-	Window Window `json:"window"` // "" is Day
+	Window Window `json:"window"` // The default "" means Day.
 	// From and To are the bounds of a Range, in whole minutes, hours or days of UTC. An absent To
 	// means now.
 	From time.Time `json:"from,omitzero"`

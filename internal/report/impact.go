@@ -4,7 +4,7 @@ package report
 type EnforceImpact struct {
 	ViewHeader
 	RequestCounts
-	Previous *RequestCounts `json:"previous,omitempty"` // of the previous period
+	Previous *RequestCounts `json:"previous,omitempty"` // Previous are the numbers of the previous period.
 	// BlockedByEnforce is the sum of Blocked and WouldBlock.
 	BlockedByEnforce uint64 `json:"blockable"`
 	// ByClass lists the classes of crawlers: search engines first, then by BlockedByEnforce,

@@ -16,11 +16,11 @@ type ManagedRobots struct {
 
 // ManagedSite is a summary of the robots.txt of one host.
 type ManagedSite struct {
-	Host string `json:"host"` // may be a wildcard; "" for any
+	Host string `json:"host"` // Host may be a wildcard. "" means any host.
 	// Version is the version named in a comment of the served file. It is absent before the first
 	// request for the file, and while the site's own file is served.
 	Version      string    `json:"version,omitempty"`
-	Since        time.Time `json:"since,omitzero"` // when the served file came into force
+	Since        time.Time `json:"since,omitzero"` // Since is the time at which the served file came into force.
 	Staging      bool      `json:"staging"`
 	RulesInForce int       `json:"rules_in_force"`
 	// NextChange is the time of the next scheduled change, if any.
@@ -37,17 +37,17 @@ type ManagedSite struct {
 
 // ManagedTrial is a change that is served to some hosts or operators only.
 type ManagedTrial struct {
-	Change string    `json:"change"`         // its ID
-	Until  time.Time `json:"until,omitzero"` // automatic end; absent for none
+	Change string    `json:"change"`         // Change is the ID of the change.
+	Until  time.Time `json:"until,omitzero"` // Until is the automatic end, if any.
 }
 
 // ManagedBase is the robots.txt to which robots_txt adds rules.
 type ManagedBase struct {
-	Kind string `json:"kind"`           // upstream, file or none
-	File string `json:"file,omitempty"` // its path
+	Kind string `json:"kind"`           // Kind is upstream, file or none.
+	File string `json:"file,omitempty"` // File is the path of the file.
 	// FetchedAt is the time of the last successful fetch, if any.
 	FetchedAt time.Time `json:"read,omitzero"`
-	Status    int       `json:"status,omitempty"` // of that response
+	Status    int       `json:"status,omitempty"` // Status is the status of that response.
 	// FailingSince is the time of the first of the failed fetches in a row, and Failure the error
 	// of the last.
 	FailingSince time.Time `json:"failing_since,omitzero"`
@@ -63,10 +63,12 @@ type ManagedRefusal struct {
 // ManagedDetail has all data about the robots.txt of one host.
 type ManagedDetail struct {
 	ManagedSite
-	Text             string            `json:"text"`  // the served file; "" for the site's own
-	Lines            []ManagedLine     `json:"lines"` // lines of Text from rules
-	Rules            []ManagedRule     `json:"rules"`
-	ScheduledChanges []ScheduledChange `json:"turns"` // of the next 400 days, in order
+	// Text is the served file, or "" if this is the site's own file.
+	Text  string        `json:"text"`
+	Lines []ManagedLine `json:"lines"` // Lines are the lines of Text that rules have added.
+	Rules []ManagedRule `json:"rules"`
+	// ScheduledChanges are the changes of the next 400 days, in order.
+	ScheduledChanges []ScheduledChange `json:"turns"`
 	Findings         []ManagedFinding  `json:"findings"`
 	// Changes are the changes of the host: changes that wait or are on trial first, then the change
 	// in force and the latest previous changes. The list is never null.
@@ -77,7 +79,7 @@ type ManagedDetail struct {
 type ManagedLine struct {
 	Line  int      `json:"line"` // from 1
 	Text  string   `json:"text"`
-	Rules []string `json:"rules"` // names of rules
+	Rules []string `json:"rules"` // Rules are the names of the rules.
 }
 
 // ManagedRule is a rule of the directive robots_txt.
@@ -85,17 +87,17 @@ type ManagedRule struct {
 	Name     string    `json:"name"`
 	Effect   string    `json:"says"`
 	For      []string  `json:"for"`
-	State    string    `json:"state"` // in_force, to_come or over
+	State    string    `json:"state"` // State is in_force, to_come or over.
 	From     time.Time `json:"from,omitzero"`
 	Until    time.Time `json:"until,omitzero"`
 	Hosts    []string  `json:"hosts,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	Owner    string    `json:"owner,omitempty"`
 	Ticket   string    `json:"ticket,omitempty"`
-	Position string    `json:"at,omitempty"` // position in the configuration
+	Position string    `json:"at,omitempty"` // Position is the position in the configuration.
 }
 
-// The values of ManagedRule.State.
+// These are the values of ManagedRule.State.
 const (
 	RuleInForce = "in_force"
 	RuleToCome  = "to_come"
@@ -105,9 +107,9 @@ const (
 // ScheduledChange is a future change of the file, because the time of rules begins or ends.
 type ScheduledChange struct {
 	At      time.Time `json:"at"`
-	Begins  []string  `json:"begins"` // names of rules
+	Begins  []string  `json:"begins"` // Begins has the names of the rules that begin.
 	Ends    []string  `json:"ends"`
-	Added   []string  `json:"added"` // lines, for an unchanged base
+	Added   []string  `json:"added"` // Added has the lines that the file gains if the base stays the same.
 	Removed []string  `json:"removed"`
 }
 

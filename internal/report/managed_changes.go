@@ -7,17 +7,17 @@ const ChangeWaiting = "waiting"
 
 // ManagedChange is a change of a robots.txt that robots_txt serves.
 type ManagedChange struct {
-	Number int    `json:"number"` // counter of the site's changes
+	Number int    `json:"number"` // Number is the number of the change at its site.
 	ID     string `json:"id"`
-	Origin string `json:"origin"` // configuration, rules or rollback
+	Origin string `json:"origin"` // Origin is configuration, rules or rollback.
 	// State is waiting, shadow, canary, published, superseded, rolled_back or rejected.
 	State string    `json:"state"`
-	Since time.Time `json:"since"` // start of that state
+	Since time.Time `json:"since"` // Since is the start of that state.
 	// StopReason is the reason why the trial of the change rejected it, or "".
 	StopReason string `json:"stopped,omitempty"`
 	// Until is the time at which the trial ends by itself, if any.
 	Until  time.Time `json:"until,omitzero"`
-	Author string    `json:"who"` // author
+	Author string    `json:"who"` // Author is the person or instance that submitted the change.
 	Reason string    `json:"why,omitempty"`
 	Ticket string    `json:"ticket,omitempty"`
 	// Decisions lists who confirmed, promoted or ended the change, with their comments.
@@ -32,7 +32,7 @@ type ManagedChange struct {
 
 // ManagedList is a rule list of robots_txt that is stored outside of the configuration.
 type ManagedList struct {
-	Name    string `json:"name"`              // its file or URL
-	Rules   int    `json:"rules"`             // of the version in use
-	Failure string `json:"failure,omitempty"` // current error
+	Name    string `json:"name"`              // Name is the file or URL of the list.
+	Rules   int    `json:"rules"`             // Rules is the number of rules in use.
+	Failure string `json:"failure,omitempty"` // Failure is the current error, if any.
 }

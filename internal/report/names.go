@@ -106,12 +106,12 @@ func (v *filteredSource) hostCounts(name string) (list []HostCount) {
 		}
 	}
 	add(site.Hosts.Items)
-	add(site.HostViolations.Items) // may lack in the most frequent hosts
+	add(site.HostViolations.Items) // The sketch of the most frequent hosts may lack this host.
 	slices.SortStableFunc(list, func(a, b HostCount) int {
 		return cmp.Or(cmp.Compare(b.Disallowed, a.Disallowed), compareEstimates(a.Estimate, b.Estimate))
 	})
 	return list
 }
 
-// firstItems returns the first most elements of a list, or the list if it is shorter.
+// firstItems returns the first elements of a list, at most as many as most.
 func firstItems[T any](list []T, most int) []T { return list[:min(len(list), most)] }

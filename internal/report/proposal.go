@@ -23,7 +23,7 @@ type RegistryProposal struct {
 	Networks  int       `json:"networks"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
-	UserAgent string    `json:"user_agent"` // first User-Agent
+	UserAgent string    `json:"user_agent"` // UserAgent is the first User-Agent with the name.
 	// LastWave is the last time at which the robot came from many more networks than before.
 	// WaveNetworks is the number of networks within ten minutes. Both are absent if this never
 	// happened.

@@ -20,15 +20,19 @@ type ProtectionProblem struct {
 // ProtectionProblemCause is the kind of a [ProtectionProblem].
 type ProtectionProblemCause string
 
-// The causes.
+// These are the causes.
 const (
-	RefusedToGuard ProtectionProblemCause = "refused"    // 401, 403 and other refusals of the guard
-	NoFile         ProtectionProblemCause = "missing"    // 404 or 410, or a missing source file
-	Redirected     ProtectionProblemCause = "redirected" // a redirect without a final file
-	WebPage        ProtectionProblemCause = "web_page"   // HTML, such as the index page of an app
-	UTF16          ProtectionProblemCause = "utf_16"     // not supported by crawlers
-	Blank          ProtectionProblemCause = "empty"      // empty, or comments only
-	NoRules        ProtectionProblemCause = "no_rules"   // rules that disallow nothing
+	// RefusedToGuard means that the guard got 401, 403 or another refusal.
+	RefusedToGuard ProtectionProblemCause = "refused"
+	// NoFile means that the response was 404 or 410, or that the source file is missing.
+	NoFile     ProtectionProblemCause = "missing"
+	Redirected ProtectionProblemCause = "redirected" // Redirected means that redirects led to no file.
+	// WebPage means that the response was HTML, such as the index page of an app.
+	WebPage ProtectionProblemCause = "web_page"
+	UTF16   ProtectionProblemCause = "utf_16" // UTF16 is not supported by crawlers.
+	Blank   ProtectionProblemCause = "empty"  // Blank means that the file is empty or has only comments.
+	// NoRules means that the file has rules, but they disallow nothing.
+	NoRules ProtectionProblemCause = "no_rules"
 )
 
 // FindProtectionProblem returns the reason why the robots.txt in force disallows nothing. The

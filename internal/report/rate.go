@@ -13,7 +13,7 @@ import (
 const (
 	// rateMinutes is the length of the current rate in minutes, including the current minute.
 	rateMinutes = 5
-	peakHours   = 6 // length of the series of minutes
+	peakHours   = 6 // peakHours is the length of the series of minutes.
 )
 
 // requestRate returns the request rate of a crawler at one site.
@@ -22,7 +22,7 @@ func (v *filteredSource) requestRate(entries []siteRow) RequestRate {
 	from := minute.Add(-(rateMinutes - 1) * time.Minute)
 	day := v.now.Add(-24 * time.Hour).Truncate(time.Hour)
 	var now, daily ledger.CounterValues
-	minutes := make(map[time.Time]uint64) // since peakHours ago
+	minutes := make(map[time.Time]uint64) // This covers the time since peakHours ago.
 	for _, e := range entries {
 		now.Add(e.row.Series[ledger.Minutes].Sum(ledger.Minutes, from, v.now))
 		daily.Add(e.row.Series[ledger.Hours].Sum(ledger.Hours, day, v.now))

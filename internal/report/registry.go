@@ -4,7 +4,7 @@ import "time"
 
 // RegistryStatus is the state of the registry file or URL in the configuration.
 type RegistryStatus struct {
-	Name string `json:"name"` // the file or the URL
+	Name string `json:"name"` // Name is the file or the URL.
 	// InUse is the version in use, or nil if only the built-in registry is in use.
 	InUse *RegistryVersion `json:"in_use,omitempty"`
 	// ConfirmedAt is the last time at which the file or URL confirmed that InUse is current.
@@ -18,5 +18,5 @@ type RegistryStatus struct {
 type RegistryVersion struct {
 	ID       string `json:"id"`
 	Date     string `json:"date,omitempty"`
-	Crawlers int    `json:"crawlers"` // entries
+	Crawlers int    `json:"crawlers"` // Crawlers is the number of entries.
 }

@@ -31,33 +31,35 @@ type ResponseAudit struct {
 
 // AuditFinding is a contradiction between the responses to a crawler and the robots.txt of a site.
 type AuditFinding struct {
-	Kind           responseaudit.FindingKind `json:"what"` // pages_refused, pages_fail, robots_fails or robots_withheld
+	// Kind is pages_refused, pages_fail, robots_fails or robots_withheld.
+	Kind           responseaudit.FindingKind `json:"what"`
 	Site           string                    `json:"site"`
 	Token          string                    `json:"token"`
 	Class          string                    `json:"class"`
-	Identity       string                    `json:"identity"` // verified or claimed
-	IsSearchEngine bool                      `json:"search"`   // search engine
+	Identity       string                    `json:"identity"` // Identity is verified or claimed.
+	IsSearchEngine bool                      `json:"search"`   // IsSearchEngine is true for a search engine.
 	// Since is the hour in which the contradiction began, and CountedSince the start of counting.
 	Since         time.Time `json:"since"`
 	CountedSince  time.Time `json:"from"`
-	Total         uint64    `json:"of"`  // responses
-	Contradicting uint64    `json:"bad"` // contradicting responses
+	Total         uint64    `json:"of"`  // Total is the number of responses.
+	Contradicting uint64    `json:"bad"` // Contradicting is the number of responses that contradict the robots.txt.
 	Percent       int       `json:"percent"`
-	Status        string    `json:"status"` // most frequent status of these
-	Text          string    `json:"text"`   // the finding as a sentence
+	Status        string    `json:"status"` // Status is the most frequent status of the contradicting responses.
+	Text          string    `json:"text"`   // Text is the finding as a sentence.
 }
 
 // CrawlerResponses counts the responses to one crawler by kind of request and status.
 type CrawlerResponses struct {
-	Token     string                     `json:"token"`
-	Operator  string                     `json:"operator,omitempty"`
-	Class     string                     `json:"class"`
-	Identity  string                     `json:"identity"`
-	Answers   uint64                     `json:"answers"`
-	Bytes     uint64                     `json:"bytes"` // of their bodies
-	Allowed   responseaudit.StatusCounts `json:"allowed"`
-	Forbidden responseaudit.StatusCounts `json:"forbidden"` // forbidden, but passed
-	Unruled   responseaudit.StatusCounts `json:"unruled"`   // no robots.txt
+	Token    string                     `json:"token"`
+	Operator string                     `json:"operator,omitempty"`
+	Class    string                     `json:"class"`
+	Identity string                     `json:"identity"`
+	Answers  uint64                     `json:"answers"`
+	Bytes    uint64                     `json:"bytes"` // Bytes is the size of the bodies of all responses.
+	Allowed  responseaudit.StatusCounts `json:"allowed"`
+	// Forbidden counts requests that robots.txt forbids and that the guard let pass.
+	Forbidden responseaudit.StatusCounts `json:"forbidden"`
+	Unruled   responseaudit.StatusCounts `json:"unruled"` // Unruled counts requests without a robots.txt.
 	RobotsTxt responseaudit.StatusCounts `json:"robots_txt"`
 }
 
@@ -68,7 +70,7 @@ func (s *Source) ResponseAudit(f Filter) ResponseAudit {
 	if p.Findings == nil {
 		p.Findings = []AuditFinding{}
 	}
-	sums := make(map[CrawlerResponses]*responseaudit.ResponseCounts) // keyed by name only
+	sums := make(map[CrawlerResponses]*responseaudit.ResponseCounts) // The key is the name only.
 	for _, e := range v.entries {
 		key := CrawlerResponses{Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String()}
 		if known := v.lookupCrawler(e.row.Token); known != nil {
@@ -131,7 +133,7 @@ func (v *filteredSource) countReferrals(crawlers []CrawlerResponses) []responsea
 // AuditFindings returns the current contradictions. AuditFindings omits spoofed clients and clients
 // that share a token.
 func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
-	withheld := make(map[[3]string]bool) // already covered; skip robots_fails
+	withheld := make(map[[3]string]bool) // Withheld has these already, so robots_fails is skipped.
 	for i := range s.Withheld {
 		x := newWithheldFinding(&s.Withheld[i], s.Now)
 		if f.Site != "" && f.Site != x.Site || f.Class != "" && f.Class != x.Class || f.Identity != "" && f.Identity != x.Identity {
@@ -171,7 +173,7 @@ func newWithheldFinding(w *responseaudit.WithheldFinding, now time.Time) AuditFi
 	if w.IsVerified {
 		identity = verify.Verified
 	}
-	status, _ := responseaudit.ClassifyStatus(w.Status) // no response is a server error
+	status, _ := responseaudit.ClassifyStatus(w.Status) // No response means a server error.
 	if w.Status == 0 {
 		status = responseaudit.StatusServerError
 	}

@@ -16,7 +16,7 @@ type Robots struct {
 	// are counted.
 	HitsComplete  bool         `json:"complete"`
 	Lines         []RobotsLine `json:"lines"`
-	RulesNeverHit int          `json:"never_hit"` // rules without requests
+	RulesNeverHit int          `json:"never_hit"` // RulesNeverHit is the number of rules without requests.
 	// Findings are the findings of the command lint. UnlistedFindings is the number of further
 	// findings, beyond the limit.
 	Findings []lint.Finding `json:"findings"`
@@ -30,7 +30,7 @@ type Robots struct {
 
 // RobotsLine is a line of the current robots.txt.
 type RobotsLine struct {
-	Line int      `json:"line"` // from 1
+	Line int      `json:"line"` // Line is counted from 1.
 	Text string   `json:"text"`
 	Kind LineKind `json:"kind"`
 	// Hits is the number of requests that the line decided, whatever the filter. A User-agent line
@@ -45,12 +45,12 @@ type RobotsLine struct {
 // LineKind says what a line contains.
 type LineKind string
 
-// The kinds of lines.
+// These are the kinds of lines.
 const (
 	KindAgent  LineKind = "user-agent"
 	KindRule   LineKind = "rule"
-	KindRecord LineKind = "record" // Sitemap, Crawl-delay and other records
-	KindOther  LineKind = "other"  // comment, blank or invalid
+	KindRecord LineKind = "record" // KindRecord is a Sitemap, Crawl-delay or other record.
+	KindOther  LineKind = "other"  // KindOther is a comment, a blank line or an invalid line.
 )
 
 // RobotsVersion is one version of a site's robots.txt.
@@ -61,7 +61,7 @@ type RobotsVersion struct {
 	Rules        int       `json:"rules"`
 	FirstFetched time.Time `json:"first_read"`
 	LastFetched  time.Time `json:"last_read"`
-	ReplacedAt   time.Time `json:"until,omitzero"` // absent for the current version
+	ReplacedAt   time.Time `json:"until,omitzero"` // ReplacedAt is absent for the current version.
 	Text         string    `json:"text"`
 	// Diff has the lines that differ from the previous version. It is empty for the oldest version.
 	Diff []DiffLine `json:"diff"`
@@ -72,18 +72,18 @@ type RobotsVersion struct {
 
 // DiffLine is a line of a comparison of two versions.
 type DiffLine struct {
-	Op   string `json:"op"` // " " for a common line, "-" for a removed line, "+" for an added line
+	Op   string `json:"op"` // Op is " " for a common line, "-" for a removed line, and "+" for an added line.
 	Text string `json:"text"`
-	Line int    `json:"line"` // in the new version, except for a removed line
+	Line int    `json:"line"` // Line is the number in the new version. It is absent for a removed line.
 }
 
 // ChangedVerdict is a path for which two versions have different verdicts.
 type ChangedVerdict struct {
 	Token  string `json:"token"`
 	Path   string `json:"path"`
-	Before string `json:"before"` // allowed or disallowed
+	Before string `json:"before"` // Before is allowed or disallowed.
 	After  string `json:"after"`
-	Rule   string `json:"rule,omitempty"` // the new rule
+	Rule   string `json:"rule,omitempty"` // Rule is the new rule.
 	Line   int    `json:"line,omitempty"`
-	Count  uint64 `json:"count"` // requests in the ledger
+	Count  uint64 `json:"count"` // Count is the number of requests in the ledger.
 }

@@ -114,7 +114,7 @@ func splitLines(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// Bounds of a diff: context lines, and steps of the search.
+// These are bounds of a diff: the number of context lines, and of steps of the search.
 const (
 	diffContext = 3
 	maxDiff     = 4_000_000
@@ -168,7 +168,7 @@ func diffByLCS(before, after []string, offset int) (lines []DiffLine) {
 		return lines
 	}
 	width := len(after) + 1
-	common := make([]int32, (len(before)+1)*width) // length of the common subsequence from (i, j) on
+	common := make([]int32, (len(before)+1)*width) // This is the length of the common subsequence from (i, j) on.
 	for i := len(before) - 1; i >= 0; i-- {
 		for j := len(after) - 1; j >= 0; j-- {
 			if before[i] == after[j] {
@@ -207,7 +207,7 @@ func (v *filteredSource) findChangedVerdicts(before, after *policy.Robots) []Cha
 		subject := v.newGroupQuery(e.row.Token, e.row.Class)
 		for _, item := range e.row.Paths.Items {
 			if strings.HasSuffix(item.Key.Path, "…") || !utf8.ValidString(item.Key.Path) {
-				continue // a cut path can have another verdict
+				continue // A cut path can have another verdict.
 			}
 			target.Set(item.Key.Path, false)
 			was, is := subject.Verdict(before, &target), subject.Verdict(after, &target)

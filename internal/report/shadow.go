@@ -25,23 +25,25 @@ type ShadowTrials struct {
 
 // TrialFile is the state of a robots.txt that is on trial.
 type TrialFile struct {
-	Source       string    `json:"from"`              // its URL or path
-	Version      string    `json:"version,omitempty"` // absent without a usable file
-	Rules        int       `json:"rules"`
-	FirstFetched time.Time `json:"first_read,omitzero"` // this version
+	Source  string `json:"from"`              // Source is the URL or path of the file.
+	Version string `json:"version,omitempty"` // Version is absent without a usable file.
+	Rules   int    `json:"rules"`
+	// FirstFetched is the time at which this version was first fetched.
+	FirstFetched time.Time `json:"first_read,omitzero"`
 	LastFetched  time.Time `json:"last_read,omitzero"`
 	NextFetch    time.Time `json:"next_read,omitzero"`
-	Error        string    `json:"error,omitempty"` // error of the last attempt
+	Error        string    `json:"error,omitempty"` // Error is the error of the last attempt.
 }
 
 // Trial is the effect of a robots.txt on trial at one site.
 type Trial struct {
-	Site         string    `json:"site"`
-	Authority    string    `json:"authority,omitempty"` // absent where the site stands for several hosts
-	Source       string    `json:"from"`
-	TrialVersion string    `json:"tried"`              // version of the trial file
-	InForce      string    `json:"in_force,omitempty"` // absent if each host has its own
-	Since        time.Time `json:"since"`              // last change of either file
+	Site         string `json:"site"`
+	Authority    string `json:"authority,omitempty"` // Authority is absent if the site stands for several hosts.
+	Source       string `json:"from"`
+	TrialVersion string `json:"tried"` // TrialVersion is the version of the file on trial.
+	// InForce is the version in force. It is absent if each host has its own.
+	InForce string    `json:"in_force,omitempty"`
+	Since   time.Time `json:"since"` // Since is the time of the last change of either file.
 	VerdictDifferences
 	// Search counts only the requests of search engines.
 	Search VerdictDifferences `json:"search"`
@@ -53,7 +55,7 @@ type Trial struct {
 // VerdictDifferences counts requests by the difference between two verdicts: by the file in force
 // and by the file on trial.
 type VerdictDifferences struct {
-	Requests       uint64 `json:"requests"` // judged by both files
+	Requests       uint64 `json:"requests"` // Requests is the number of requests that were judged by both files.
 	NewlyForbidden uint64 `json:"newly_forbidden"`
 	NewlyAllowed   uint64 `json:"newly_allowed"`
 }
@@ -64,7 +66,7 @@ type CrawlerTrialEffect struct {
 	Class          string `json:"class"`
 	Identity       string `json:"identity"`
 	Operator       string `json:"operator,omitempty"`
-	IsSearchEngine bool   `json:"search"` // search engine
+	IsSearchEngine bool   `json:"search"` // IsSearchEngine is true for a search engine.
 	VerdictDifferences
 	// Pages are the pages with different verdicts: newly forbidden pages first, then by frequency,
 	// at most 16 of each kind.
@@ -73,19 +75,19 @@ type CrawlerTrialEffect struct {
 
 // ChangedPage is a page for which the file on trial has another verdict than the file in force.
 type ChangedPage struct {
-	Difference string `json:"difference"` // newly_forbidden or newly_allowed
+	Difference string `json:"difference"` // Difference is newly_forbidden or newly_allowed.
 	Host       string `json:"host,omitempty"`
 	Path       string `json:"path"`
 	Estimate
-	RuleInForce TrialRule `json:"was"`   // deciding rule in force
-	RuleOnTrial TrialRule `json:"would"` // deciding rule of the trial file
+	RuleInForce TrialRule `json:"was"`   // RuleInForce is the deciding rule of the file in force.
+	RuleOnTrial TrialRule `json:"would"` // RuleOnTrial is the deciding rule of the file on trial.
 }
 
 // TrialRule is the rule that decides about a page, in the file in force or in the file on trial.
 type TrialRule struct {
-	Rule  string `json:"rule,omitempty"`  // absent without a rule
-	Line  int    `json:"line,omitempty"`  // of the rule
-	Group string `json:"group,omitempty"` // absent without a group
+	Rule  string `json:"rule,omitempty"`  // Rule is absent if no rule matches.
+	Line  int    `json:"line,omitempty"`  // Line is the line of the rule.
+	Group string `json:"group,omitempty"` // Group is absent without a group.
 }
 
 // DescribeTrialProblem describes why a robots.txt on trial cannot be used. The result is "" for a

@@ -13,7 +13,7 @@ import (
 type SiteChange struct {
 	At   time.Time             `json:"at"`
 	Site string                `json:"site"`
-	Kind ledger.SiteChangeKind `json:"kind"` // robots or mode
+	Kind ledger.SiteChangeKind `json:"kind"` // Kind is robots or mode.
 	// From and To are the values before and after the change. For a robots.txt they are the SHA-256
 	// of versions ("" for an empty or missing file), for a mode monitor, enforce or mixed.
 	From string `json:"from"`

@@ -63,14 +63,16 @@ func (s *Source) lookupCrawler(token string) *uaident.Crawler {
 
 // SiteState is the current state of a site. The zero value is that of an unknown site.
 type SiteState struct {
-	Mode      string // see Site.Mode
-	Enforces  bool   // part of the site is in enforce, or was before a reload without requests since
-	Authority string // see Health.Authority
-	Source    string // server, url or file
+	Mode string // Mode has the values of Site.Mode.
+	// Enforces is true if part of the site is in enforce, or was before a reload without later
+	// requests.
+	Enforces  bool
+	Authority string // Authority is as in Health.Authority.
+	Source    string // Source is server, url or file.
 	State     *policy.State
-	HeldUntil time.Time // see Health.HeldUntil
+	HeldUntil time.Time // HeldUntil is as in Health.HeldUntil.
 
-	TakesEffect time.Time // see Health.TakesEffect
+	TakesEffect time.Time // TakesEffect is as in Health.TakesEffect.
 }
 
 // currentVersion returns the current version of the site's robots.txt, or nil.
@@ -93,8 +95,8 @@ func (l SiteState) storedVersions() []*policy.Version {
 type siteRow struct {
 	site           string
 	row            *ledger.Row
-	counts         ledger.CounterValues // in the window
-	previousCounts ledger.CounterValues // in the previous period, if counted
+	counts         ledger.CounterValues // counts are the numbers in the window.
+	previousCounts ledger.CounterValues // previousCounts are the numbers in the previous period, if it was counted.
 }
 
 // filteredSource is a Source with the ledger rows that match a filter.
@@ -104,7 +106,7 @@ type filteredSource struct {
 	filter  Filter
 	entries []siteRow
 
-	impostorCounts map[string]uint64 // cache of countSpoofedRequests, by token
+	impostorCounts map[string]uint64 // impostorCounts caches the results of countSpoofedRequests by token.
 }
 
 func (s *Source) applyFilter(f Filter) *filteredSource {

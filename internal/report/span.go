@@ -10,10 +10,10 @@ import (
 type timeSpan struct {
 	resolution   ledger.Resolution
 	steps        int
-	from, end    time.Time // of its steps; the last step can be in the future
+	from, end    time.Time // These are the bounds of the steps. The last step can be in the future.
 	now          time.Time
-	countedFrom  time.Time // see ViewHeader.CountedFrom
-	previousFrom time.Time // see ViewHeader.PreviousFrom
+	countedFrom  time.Time // countedFrom is as in ViewHeader.CountedFrom.
+	previousFrom time.Time // previousFrom is as in ViewHeader.PreviousFrom.
 }
 
 func (s *Source) newTimeSpan(f Filter) timeSpan {
@@ -70,7 +70,7 @@ func (p *timeSpan) setRange(from, to time.Time) (step time.Duration) {
 		}
 		break
 	}
-	// Includes the step of to, unless to is its start.
+	// The end includes the step of to, unless to is the start of a step.
 	p.steps = max(1, int((to.Sub(p.from)+step-1)/step))
 	return step
 }

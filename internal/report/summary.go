@@ -10,9 +10,10 @@ type Summary struct {
 	ViewHeader
 	RequestCounts
 	// Previous are the numbers of the period before the window. See ViewHeader.PreviousFrom.
-	Previous   *RequestCounts `json:"previous,omitempty"`
-	Compliance *float64       `json:"compliance,omitempty"` // percent; absent without judged requests
-	Crawlers   int            `json:"crawlers"`             // tokens in the window
+	Previous *RequestCounts `json:"previous,omitempty"`
+	// Compliance is a percentage. It is absent without judged requests.
+	Compliance *float64 `json:"compliance,omitempty"`
+	Crawlers   int      `json:"crawlers"` // Crawlers is the number of tokens in the window.
 	// BrowsersOnDisallowed is the number of requests of browsers for URLs that the `*` group
 	// disallows. It is counted only if the configuration uses the matcher or the placeholder for
 	// the verdict of a path.
@@ -35,7 +36,7 @@ type Summary struct {
 // LedgerPersistence reports whether the counts survive a restart.
 type LedgerPersistence struct {
 	SurvivesRestart bool   `json:"kept"`
-	Reason          string `json:"why,omitempty"` // reason and remedy, or ""
+	Reason          string `json:"why,omitempty"` // Reason has the reason and the remedy, or "".
 }
 
 // SiteSummary is a site with its current state, and its numbers in the window.
@@ -44,7 +45,7 @@ type SiteSummary struct {
 	// Mode is monitor or enforce, or mixed if one part of the site enforces and another does not.
 	Mode string `json:"mode,omitempty"`
 	RequestCounts
-	Previous *RequestCounts `json:"previous,omitempty"` // of the previous period
+	Previous *RequestCounts `json:"previous,omitempty"` // Previous are the numbers of the previous period.
 	// Hosts are the hosts of a site with several hosts, most disallowed requests first, at most 64.
 	Hosts  []HostCount  `json:"hosts,omitempty"`
 	Robots RobotsHealth `json:"robots"`
@@ -54,18 +55,20 @@ type SiteSummary struct {
 type RobotsHealth struct {
 	State RobotsState `json:"state"`
 	// Authority is the scheme, host and port of the robots.txt, or its configured URL or path.
-	Authority    string        `json:"authority,omitempty"`
-	Source       string        `json:"source,omitempty"` // server, url or file
-	Status       int           `json:"status,omitempty"` // of the last good response
-	Version      string        `json:"version,omitempty"`
-	RuleCount    int           `json:"rules"`
-	FirstFetched time.Time     `json:"first_read,omitzero"` // this version
-	LastFetched  time.Time     `json:"last_read,omitzero"`
-	NextFetch    time.Time     `json:"next_read,omitzero"`
-	FailureCount int           `json:"failures"` // consecutive failures
-	FailingSince time.Time     `json:"failing_since,omitzero"`
-	Error        string        `json:"error,omitempty"` // error of the last attempt, see [DescribeFetchProblem]
-	Findings     FindingCounts `json:"findings"`
+	Authority string `json:"authority,omitempty"`
+	Source    string `json:"source,omitempty"` // Source is server, url or file.
+	Status    int    `json:"status,omitempty"` // Status is the status of the last good response.
+	Version   string `json:"version,omitempty"`
+	RuleCount int    `json:"rules"`
+	// FirstFetched is the time at which this version was first fetched.
+	FirstFetched time.Time `json:"first_read,omitzero"`
+	LastFetched  time.Time `json:"last_read,omitzero"`
+	NextFetch    time.Time `json:"next_read,omitzero"`
+	FailureCount int       `json:"failures"` // FailureCount is the number of consecutive failures.
+	FailingSince time.Time `json:"failing_since,omitzero"`
+	// Error is the error of the last attempt. See [DescribeFetchProblem].
+	Error    string        `json:"error,omitempty"`
+	Findings FindingCounts `json:"findings"`
 	// HeldUntil is the time until which the change guard keeps an earlier version in force, if any.
 	HeldUntil time.Time `json:"held_until,omitzero"`
 	// TakesEffect is the future time from which no crawler may use an earlier version any longer,
@@ -79,14 +82,16 @@ type RobotsHealth struct {
 // RobotsState is the state of a robots.txt in one word.
 type RobotsState string
 
-// The states.
+// These are the states.
 const (
-	Unread      RobotsState = "unread"         // not fetched yet
-	OK          RobotsState = "ok"             // fetched
-	Missing     RobotsState = "missing"        // does not exist; no restriction
-	Unprotected RobotsState = "not_protecting" // fetched, but disallows nothing in enforce
-	LastGood    RobotsState = "last_good"      // fetch fails; an earlier copy is in use
-	Unreachable RobotsState = "unreachable"    // fetch fails; no copy
+	Unread RobotsState = "unread" // Unread means that the file was not fetched yet.
+	OK     RobotsState = "ok"     // OK means that the file was fetched.
+	// Missing means that the file does not exist, so nothing is restricted.
+	Missing RobotsState = "missing"
+	// Unprotected means that the file was fetched but disallows nothing in the mode enforce.
+	Unprotected RobotsState = "not_protecting"
+	LastGood    RobotsState = "last_good"   // LastGood means that fetches fail and that an earlier copy is in use.
+	Unreachable RobotsState = "unreachable" // Unreachable means that fetches fail and that no copy exists.
 )
 
 // FindingCounts are the numbers of findings of lint by severity.
@@ -102,7 +107,7 @@ type BlockedSearchEngine struct {
 	Site     string    `json:"site"`
 	Token    string    `json:"token"`
 	Identity string    `json:"identity"`
-	Blocked  uint64    `json:"blocked"` // by such rules
+	Blocked  uint64    `json:"blocked"` // Blocked is the number of requests that such rules blocked.
 	Last     time.Time `json:"last,omitzero"`
 	// Host, Path, Rule and Line are an example of a blocked request.
 	Host string `json:"host,omitempty"`

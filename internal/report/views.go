@@ -71,9 +71,9 @@ func (v *filteredSource) isStillBlocked(e siteRow, last time.Time) bool {
 	live := v.SiteStates[e.site]
 	good := live.currentVersion()
 	switch {
-	case live.Mode == judge.ModeWord(false): // now in monitor
-	case good != nil && good.FirstFetched.After(last): // another robots.txt now
-	case e.row.LastAction != judge.Blocked: // exempted by only_log now
+	case live.Mode == judge.ModeWord(false): // The site is now in the mode monitor.
+	case good != nil && good.FirstFetched.After(last): // The site now has another robots.txt.
+	case e.row.LastAction != judge.Blocked: // The option only_log now exempts the crawler.
 	default:
 		return true
 	}
@@ -151,7 +151,7 @@ func (s *Source) Violations(f Filter, after, limit int) Violations {
 func (v *filteredSource) listViolations(entries []siteRow) []Violation {
 	list := []Violation{}
 	for _, e := range entries {
-		places := make(map[ledger.PathKey]int) // by everything except Blocked
+		places := make(map[ledger.PathKey]int) // The key is a path of the ledger without its field Blocked.
 		for _, item := range e.row.Paths.Items {
 			if !occurredInWindow(v, item) || v.filter.Host != "" && cmp.Or(item.Key.Host, e.site) != v.filter.Host {
 				continue

@@ -6,7 +6,7 @@ type Violations struct {
 	// Total is the number of paths on all pages of the list.
 	Total      int         `json:"total"`
 	Violations []Violation `json:"violations"`
-	Next       string      `json:"next,omitempty"` // value of after for the next page
+	Next       string      `json:"next,omitempty"` // Next is the value of after for the next page.
 }
 
 // Violation is a disallowed or stale path that a crawler requested. It is listed if its last
@@ -20,12 +20,12 @@ type Violation struct {
 	Host string `json:"host,omitempty"`
 	// Name is the client's own name if the client shares the token with others.
 	Name    string `json:"name,omitempty"`
-	Path    string `json:"path"` // as requested, at most 200 bytes; … marks a cut
+	Path    string `json:"path"` // Path is the path as requested, with at most 200 bytes. … marks a cut.
 	Rule    string `json:"rule"`
 	Line    int    `json:"line"`
 	Group   string `json:"group"`
 	Version string `json:"version"`
-	Verdict string `json:"verdict"` // disallowed or stale
+	Verdict string `json:"verdict"` // Verdict is disallowed or stale.
 	// BlockedAtMost is the maximum number of requests that were blocked. All others passed.
 	BlockedAtMost uint64 `json:"blocked"`
 	Estimate

@@ -7,8 +7,8 @@ import (
 
 // Assistant is an AI service, such as ChatGPT, whose answers link to pages.
 type Assistant struct {
-	Name     string // its host, as in reports and metrics
-	Operator string // as in the registry of crawlers
+	Name     string // Name is the host of the assistant, as in reports and metrics.
+	Operator string // Operator is the name in the registry of crawlers.
 	// Hosts are the hosts in the Referer header field of a person who clicked a link in the
 	// assistant.
 	Hosts []string
@@ -55,7 +55,7 @@ var assistantsByHost = func() map[string]int {
 // FindAssistant returns the index in [Assistants] of the assistant from which a person came.
 // referer is the Referer header field. ok is false if it names no assistant.
 func FindAssistant(referer string) (assistant int, ok bool) {
-	host, ok := strings.CutPrefix(referer, "https://") // all assistants use https
+	host, ok := strings.CutPrefix(referer, "https://") // All assistants use https.
 	if !ok {
 		return 0, false
 	}

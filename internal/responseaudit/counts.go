@@ -8,10 +8,12 @@ type RequestKind uint8
 
 // The kinds. A request that the guard refused has none.
 const (
-	KindAllowed   RequestKind = iota // allowed
-	KindForbidden                    // forbidden, but passed by the guard
-	KindNoRule                       // no file decided: exempt clients, and sites without a fetched file
-	KindRobotsTxt                    // for the file itself
+	KindAllowed   RequestKind = iota // KindAllowed is a request that the robots.txt allows.
+	KindForbidden                    // KindForbidden is a request that the robots.txt forbids and the guard let pass.
+	// KindNoRule is a request about which no file decided: from an exempt client, or to a site without
+	// a fetched file.
+	KindNoRule
+	KindRobotsTxt // KindRobotsTxt is a request for the robots.txt itself.
 	NumRequestKinds
 )
 
@@ -25,13 +27,15 @@ type StatusClass uint8
 
 // The classes of status codes.
 const (
-	StatusSuccess         StatusClass = iota // 2xx, and 101
-	StatusRedirect                           // 3xx
-	StatusRefused                            // 401, 402, 403, 407 and 451: not for this client
-	StatusNotFound                           // 404 and 410
-	StatusTooManyRequests                    // 429
-	StatusClientError                        // any other 4xx
-	StatusServerError                        // 5xx, and connections that broke off before a status
+	StatusSuccess  StatusClass = iota // StatusSuccess is 2xx and 101.
+	StatusRedirect                    // StatusRedirect is 3xx.
+	// StatusRefused is 401, 402, 403, 407 and 451: the client may not have the page.
+	StatusRefused
+	StatusNotFound        // StatusNotFound is 404 and 410.
+	StatusTooManyRequests // StatusTooManyRequests is 429.
+	StatusClientError     // StatusClientError is any other 4xx.
+	// StatusServerError is 5xx, or a connection that broke off before a status.
+	StatusServerError
 	NumStatusClasses
 )
 

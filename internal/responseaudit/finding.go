@@ -35,10 +35,10 @@ func thresholdFindingKinds() []FindingKind {
 type threshold struct {
 	kind              RequestKind
 	badStatuses       []StatusClass
-	searchEnginesOnly bool   // for search engines only
-	minTotal          uint64 // responses of the kind
+	searchEnginesOnly bool   // searchEnginesOnly is true if only search engines can have the finding.
+	minTotal          uint64 // minTotal is the minimum number of responses of the kind.
 	minContradicting  uint64
-	minPercent        uint64 // of the responses of the kind
+	minPercent        uint64 // minPercent is the minimum percentage of these responses that must contradict.
 }
 
 var thresholds = map[FindingKind]threshold{
@@ -88,7 +88,8 @@ func (x threshold) evaluate(c *ResponseCounts, f *Finding) bool {
 	return f.Total >= x.minTotal && f.Contradicting >= x.minContradicting && x.reachesMinPercent(f.Contradicting, f.Total)
 }
 
-// reachesMinPercent reports whether bad of of responses is at least minPercent.
+// reachesMinPercent reports whether the contradicting responses are at least minPercent of the
+// total.
 func (x threshold) reachesMinPercent(contradicting, total uint64) bool {
 	return 100*contradicting >= x.minPercent*total
 }
@@ -115,7 +116,7 @@ type HourCounts struct {
 // enough responses is used. So findings end soon, and slow crawlers are covered.
 var windowHours = [...]int{2, 6, 24}
 
-// FindCurrent returns the contradictions in the most recent responses to a crawler. steps must be
+// FindCurrent returns the contradictions in the most recent responses to a crawler. hours must be
 // in order of time. search reports whether the crawler belongs to a search engine.
 func FindCurrent(hours []HourCounts, search bool, now time.Time) (found []Finding) {
 	for _, what := range thresholdFindingKinds() {
@@ -149,8 +150,8 @@ func sumSince(hours []HourCounts, from time.Time) (sum ResponseCounts) {
 	return sum
 }
 
-// findStartTime returns the start of the first of the last consecutive hours with the
-// contradiction. Hours without responses are skipped.
+// findStartTime returns the start of the contradiction: the first of the last consecutive hours
+// that have it. Hours without responses are skipped.
 func (x threshold) findStartTime(hours []HourCounts) (start time.Time) {
 	for i := len(hours) - 1; i >= 0; i-- {
 		of, bad := hours[i].KindTotal(x.kind), uint64(0)

@@ -37,8 +37,9 @@ type Referral struct {
 	Fetches uint64 `json:"fetches"`
 	Visits  uint64 `json:"visits"`
 	// FetchesPerVisit is Fetches / Visits. It is absent without a visit.
-	FetchesPerVisit   *float64          `json:"fetches_per_visit,omitempty"`
-	VisitsByAssistant []AssistantVisits `json:"from"` // most visits first
+	FetchesPerVisit *float64 `json:"fetches_per_visit,omitempty"`
+	// VisitsByAssistant has the assistant with the most visits first.
+	VisitsByAssistant []AssistantVisits `json:"from"`
 }
 
 // AssistantVisits is the number of visits of people from one assistant.

@@ -17,22 +17,22 @@ type RobotsSubstitute uint8
 // The substitutes.
 const (
 	NoSubstitute      RobotsSubstitute = iota
-	RedirectElsewhere                  // a redirect to another page, such as a login
-	NoResponse                         // the connection is closed without a response
-	WebPage                            // an HTML page, such as a challenge
+	RedirectElsewhere                  // RedirectElsewhere is a redirect to another page, such as a login page.
+	NoResponse                         // NoResponse means that the connection is closed without a response.
+	WebPage                            // WebPage is an HTML page, such as a challenge.
 )
 
 // RobotsResponse is a response to GET /robots.txt.
 type RobotsResponse struct {
-	Status   int    // 0 if the connection was closed without a response
-	Location string // of a redirect
-	IsLoop   bool   // the redirect leads to the same robots.txt again
-	IsHTML   bool   // the body is an HTML page
+	Status   int    // Status is 0 if the connection was closed without a response.
+	Location string // Location is the Location of a redirect.
+	IsLoop   bool   // IsLoop is true if the redirect leads to the same robots.txt again.
+	IsHTML   bool   // IsHTML is true if the body is an HTML page.
 }
 
 // Substitute returns what the response is in place of a robots.txt. isFile reports whether the
-// response is a robots.txt, or says that there is none. Both results are zero for other responses,
-// for example a redirect to a robots.txt or an error without a page.
+// response is a robots.txt, or says that there is none. For other responses, for example a redirect
+// to a robots.txt or an error without a page, both results are zero.
 func (r RobotsResponse) Substitute() (substitute RobotsSubstitute, isFile bool) {
 	switch {
 	case r.Status == 0:
@@ -44,7 +44,7 @@ func (r RobotsResponse) Substitute() (substitute RobotsSubstitute, isFile bool) 
 			return RedirectElsewhere, false
 		}
 		return NoSubstitute, false
-	case r.IsHTML && (r.Status < 500 || r.Status == 503): // other server errors have HTML bodies too
+	case r.IsHTML && (r.Status < 500 || r.Status == 503): // Other server errors have HTML bodies too.
 		return WebPage, false
 	}
 	return NoSubstitute, r.Status >= 200 && r.Status < 300
@@ -65,7 +65,7 @@ type RobotsFetcher struct {
 	Site           string
 	Token          string
 	Class          string
-	IsSearchEngine bool // search engine
+	IsSearchEngine bool // IsSearchEngine is true for a search engine.
 	IsVerified     bool
 	Network        netip.Prefix
 }
@@ -73,14 +73,15 @@ type RobotsFetcher struct {
 // WithheldFinding is a crawler that gets something else in place of the robots.txt, such as a login
 // page.
 type WithheldFinding struct {
-	RobotsFetcher    // Network is zero
-	Substitute       RobotsSubstitute
-	Status           int
-	Location         string
-	Since            time.Time
-	Responses        uint64 // number of such responses
-	GuardGetsSame    bool   // the guard's own fetch gets the same response
-	SelfTestGetsSame bool   // the self-test with the crawler's name gets the same response
+	RobotsFetcher // The Network of the fetcher is zero.
+	Substitute    RobotsSubstitute
+	Status        int
+	Location      string
+	Since         time.Time
+	Responses     uint64 // Responses is the number of such responses.
+	GuardGetsSame bool   // GuardGetsSame is true if the guard's own fetch gets the same response.
+	// SelfTestGetsSame is true if the self-test with the crawler's name gets the same response.
+	SelfTestGetsSame bool
 }
 
 // Description describes the finding with its remedy, see [WithheldFinding.ProblemAndRemedy].
@@ -110,17 +111,18 @@ func (w *WithheldFinding) ProblemAndRemedy(now time.Time) (problem, remedy strin
 		return fmt.Sprintf("%s gets no response for robots.txt since %s", who, since), "exclude /robots.txt from the handler that closes the connection, such as abort"
 	}
 	remedy = "exclude /robots.txt from the challenge"
-	if w.GuardGetsSame && w.Status == 200 { // can be an application that serves its page for all paths
+	if w.GuardGetsSame && w.Status == 200 { // This can be an application that serves its page for all paths.
 		remedy = "serve a text file or 404 at /robots.txt, and exclude the path from any challenge"
 	}
 	return fmt.Sprintf("%s gets a web page (status %d) instead of robots.txt since %s", who, w.Status, since), remedy
 }
 
-// Bounds of a WithheldTracker.
+// These are bounds of a WithheldTracker.
 const (
 	maxTrackedSites    = 4096
-	maxCrawlersPerSite = 64 // of a site
-	// minNetworks is the number of networks whose unverified clients must agree.
+	maxCrawlersPerSite = 64 // maxCrawlersPerSite is the maximum number of crawlers of a site.
+	// minNetworks is the minimum number of networks with unverified clients that got the same
+	// response.
 	minNetworks = 3
 	// maxLocationLength is the maximum stored length of a redirect in bytes.
 	maxLocationLength = 200
@@ -137,15 +139,17 @@ type WithheldTracker struct {
 
 // siteResponses are the crawlers of one site that got no robots.txt.
 type siteResponses struct {
-	guardSubstitute RobotsSubstitute // the guard's own last fetch
+	guardSubstitute RobotsSubstitute // guardSubstitute is what the guard's own last fetch got.
 	crawlers        []*crawlerResponses
 }
 
 // crawlerResponses are the responses to one crawler that got no robots.txt.
 type crawlerResponses struct {
 	WithheldFinding
-	lastResponse                     time.Time
-	withheldNetworks, servedNetworks []netip.Prefix // networks of unverified clients, minNetworks at most
+	lastResponse time.Time
+	// These are the networks of unverified clients that got no robots.txt, and that got one. Each list
+	// has at most minNetworks.
+	withheldNetworks, servedNetworks []netip.Prefix
 }
 
 // isFinding reports whether the responses are a finding. One condition is enough: the crawler is
@@ -155,8 +159,8 @@ func (d *crawlerResponses) isFinding(guard RobotsSubstitute) bool {
 	return d.IsVerified || d.isConfirmedBySelfTest() || d.Substitute == guard || len(d.withheldNetworks) >= minNetworks
 }
 
-// testNetwork represents the self-test among networks of unverified clients. No client has this
-// documentation address (RFC 5737).
+// testNetwork represents the self-test in a list of networks of unverified clients. It is reserved
+// for documentation (RFC 5737), so no client has it.
 var testNetwork = netip.MustParsePrefix("192.0.2.0/24")
 
 // isConfirmedBySelfTest reports whether the last self-test with the crawler's name got no

@@ -17,10 +17,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Limits on rows and pages. Rows of large search engines count only for maxSearchEngineRows, which
-// limits all sites together, like maxRows for the other crawlers. reservedRowsPerSite of the
-// maxRowsPerSite rows are for crawlers named in a file and for smaller search engines. The pages of
-// a row take about 20 KB.
+// These constants limit rows and pages. The rows of large search engines count only for
+// maxSearchEngineRows. This limit applies to all sites together, like maxRows for the other
+// crawlers. Of the maxRowsPerSite rows, reservedRowsPerSite are for crawlers named in a file and
+// for smaller search engines. The pages of a row take about 20 KB.
 const (
 	maxRowsPerSite        = 40
 	reservedRowsPerSite   = 12
@@ -29,7 +29,7 @@ const (
 	maxPagesPerDifference = 16
 )
 
-// Maximum lengths of stored strings. Longer strings are truncated.
+// These are maximum lengths of stored strings. Longer strings are truncated.
 const (
 	maxTargetBytes = 200
 	maxRuleBytes   = 160
@@ -47,14 +47,15 @@ type rowKey struct {
 type row struct {
 	countByDifference [NumDifferences]atomic.Uint64
 
-	mu    sync.Mutex                                            // guards the fields below
-	pages [NumDifferences - 1]spacesaving.Sketch[DifferingPage] // of all differences but [Same]
+	mu sync.Mutex // This mutex guards the fields below.
+	// pages has the pages of all differences except [Same].
+	pages [NumDifferences - 1]spacesaving.Sketch[DifferingPage]
 }
 
 // DifferingPage is a page that only one of the files allows, the file in force or the file on trial.
 // It has the deciding line of each file.
 type DifferingPage struct {
-	Host                     string // "" if the site has one host
+	Host                     string // Host is "" if the site has one host.
 	Path                     string
 	LineInForce, LineOnTrial DecidingLine
 }
@@ -70,9 +71,10 @@ type DecidingLine struct {
 type rowLimit uint8
 
 const (
-	noRowLimit           rowLimit = iota // shared rows and verified crawlers
-	ordinaryRowLimit                     // maxRowsPerSite and maxRows
-	searchEngineRowLimit                 // maxSearchEngineRows; for large search engines, even spoofed
+	noRowLimit       rowLimit = iota // This is for shared rows and verified crawlers.
+	ordinaryRowLimit                 // The limits are maxRowsPerSite and maxRows.
+	// The limit is maxSearchEngineRows. It is for large search engines, even spoofed ones.
+	searchEngineRowLimit
 )
 
 // searchEngineTokens are the tokens of the large search engines.
@@ -184,14 +186,14 @@ func (p DifferingPage) clone() DifferingPage {
 
 // TrialResults has the results of the trial of one file at one site.
 type TrialResults struct {
-	Site   policy.Key // without a host if the site has several hosts
+	Site   policy.Key // Site has no host if the site has several hosts.
 	Label  string
 	Source string
-	Since  time.Time // start of the trial
+	Since  time.Time // Since is the start of the trial.
 	// InForce and OnTrial are the SHA-256 of the files. InForce is zero if each host of the site has
 	// its own file.
 	InForce, OnTrial [sha256.Size]byte
-	Rows             []CrawlerResults // in no particular order
+	Rows             []CrawlerResults // Rows are in no particular order.
 }
 
 // CrawlerResults has the results of a trial for one crawler.
@@ -199,7 +201,7 @@ type CrawlerResults struct {
 	Token             string
 	Class             uaident.Class
 	Identity          verify.State
-	CountByDifference [NumDifferences]uint64 // requests by difference
+	CountByDifference [NumDifferences]uint64 // CountByDifference has the number of requests by difference.
 	// Pages are the pages that only one file allows, by difference except [Same].
 	Pages [NumDifferences - 1][]spacesaving.Item[DifferingPage]
 }

@@ -30,21 +30,22 @@ const lateRequestWindow = 10 * time.Second
 // Request is a request with the verdicts of the file in force and the file on trial. Trials do not
 // retain a Request.
 type Request struct {
-	Site   policy.Key // the site of the robots.txt
-	Label  string     // name of the site in the configuration
-	Source string     // source of the file on trial
-	Host   string     // "" if the site has one host
+	Site   policy.Key // Site is the site of the robots.txt.
+	Label  string     // Label is the name of the site in the configuration.
+	Source string     // Source is the source of the file on trial.
+	Host   string     // Host is "" if the site has one host.
 
 	InForce, OnTrial *policy.Version
 
-	Token         string // product token in the registry or a file, or judge.OtherName
-	IsNamedInFile bool   // one of the files names the crawler
+	Token         string // Token is a product token in the registry or a file, or judge.OtherName.
+	IsNamedInFile bool   // IsNamedInFile is true if one of the files names the crawler.
 	Class         uaident.Class
 	Identity      verify.State
 	Target        string
 
-	Difference                     Difference
-	VerdictInForce, VerdictOnTrial policy.Verdict // by the file in force, and by the file on trial
+	Difference Difference
+	// These are the verdicts by the file in force and by the file on trial.
+	VerdictInForce, VerdictOnTrial policy.Verdict
 }
 
 // Trials records what files on trial would change. It is safe for concurrent use.
@@ -52,10 +53,11 @@ type Trials struct {
 	now         func() time.Time
 	trialsByKey cowmap.Map[trialKey, *trial]
 
-	numRows, numSearchEngineRows atomic.Int32 // rows of all trials; see trial.reserveRow
+	numRows, numSearchEngineRows atomic.Int32 // These count the rows of all trials. See trial.reserveRow.
 
-	mu            sync.Mutex     // guards the fields below; locked while a trial begins or ends
-	usersBySource map[string]int // number of calls of KeepResults that were not released, by source
+	mu sync.Mutex // This mutex guards the fields below. It is locked while a trial begins or ends.
+	// The value is the number of calls of KeepResults that were not released. The key is the source.
+	usersBySource map[string]int
 }
 
 // trialKey identifies a trial by the site and the source of the file on trial.
@@ -67,15 +69,15 @@ type trialKey struct {
 // trial has the results of a file on trial at a site since the last change of this file or of the
 // file in force.
 type trial struct {
-	trials           *Trials // contains this trial
+	trials           *Trials // trials contains this trial.
 	label            string
 	inForce, onTrial fileVersion
 	since            time.Time
 	rows             cowmap.Map[rowKey, *row]
 
-	mu                         sync.Mutex // guards the fields below; locked while a row is created
-	numUnreservedRows, numRows int        // see [trial.reserveRow]
-	ended                      bool       // results are no longer recorded
+	mu                         sync.Mutex // This mutex guards the fields below. It is locked while a row is created.
+	numUnreservedRows, numRows int        // trial.reserveRow explains these numbers.
+	ended                      bool       // ended is true if results are no longer recorded.
 }
 
 // fileVersion identifies a version of a file on trial or in force.
@@ -114,7 +116,7 @@ func (t *Trials) KeepResults(source string) (release func()) {
 func (t *Trials) RecordRequest(q *Request) {
 	key := trialKey{q.Site, q.Source}
 	shared := q.Site.Segment() == policy.UnknownHosts
-	if shared { // all hosts of the site share a trial, although each has its own file in force
+	if shared { // All hosts of the site share a trial, although each host has its own file in force.
 		key.site = policy.Key{Server: q.Site.Server, Site: q.Site.Site, IsHTTPS: q.Site.IsHTTPS}
 	}
 	existing, _ := t.trialsByKey.Load(key)
@@ -141,7 +143,7 @@ func (t *Trials) beginTrial(key trialKey, q *Request, shared bool) *trial {
 	case !ok && (t.trialsByKey.Len() >= maxTrials || t.usersBySource[q.Source] == 0):
 		return nil
 	case ok && existing.onTrial.hash == newTrial.onTrial.hash && existing.inForce.hash == newTrial.inForce.hash:
-		return existing // another goroutine has begun the trial
+		return existing // Another goroutine has begun the trial.
 	case ok && (shared || newTrial.since.Sub(existing.since) < lateRequestWindow) && (newTrial.onTrial.firstFetched.Before(existing.onTrial.firstFetched) || newTrial.inForce.firstFetched.Before(existing.inForce.firstFetched)):
 		return nil
 	case ok:
@@ -181,7 +183,7 @@ type File struct {
 	// Fetch may be slow.
 	Fetch     func(host string) policy.FetchResult
 	Freshness policy.FreshnessPolicy
-	OnFetched func(before, after policy.State) // may be nil
+	OnFetched func(before, after policy.State) // OnFetched may be nil.
 }
 
 // ReadableVersion returns the version of a file on trial, or nil if the file is missing or is a web
@@ -208,9 +210,11 @@ type Difference uint8
 
 // The differences between the two verdicts on a request.
 const (
-	Same           Difference = iota // both files allow the request, or both disallow it
-	NewlyForbidden                   // allowed in force, disallowed on trial
-	NewlyAllowed                     // disallowed in force, allowed on trial
+	Same Difference = iota // Same means that both files allow the request, or that both disallow it.
+	// NewlyForbidden means that the file in force allows the request and the file on trial does not.
+	NewlyForbidden
+	// NewlyAllowed means that the file in force disallows the request and the file on trial does not.
+	NewlyAllowed
 
 	// NumDifferences is the number of values of Difference.
 	NumDifferences = 3

@@ -12,8 +12,9 @@ import (
 )
 
 // AdoptFromFormerKeys restores the cached robots.txt of a site, after a change of the
-// configuration, from the keys that the site may have had before. It copies only newer state, which
-// is due for a fetch at once, and returns the keys of the copied state.
+// configuration, from the keys that the site may have had before. It copies only state that is
+// newer than the site's own, and makes it due for a fetch at once. The result has the keys of the
+// copied state.
 func (s *Sites) AdoptFromFormerKeys(cache *policy.Cache, server *caddyhttp.Server, site *Site) (adopted []policy.Key) {
 	since := lastFetched(cache.Get(site.Key))
 	for _, before := range site.formerKeys(server) {
@@ -22,7 +23,7 @@ func (s *Sites) AdoptFromFormerKeys(cache *policy.Cache, server *caddyhttp.Serve
 			continue
 		}
 		state := *known.State()
-		state.NextFetch = lastFetched(known) // and so is due: another file may be served here
+		state.NextFetch = lastFetched(known) // The copy is due for a fetch, because another file may be served here.
 		cache.Restore(site.Key, site.Key.Segment(), state, true)
 		adopted = append(adopted, before)
 	}
@@ -41,7 +42,7 @@ func lastFetched(e *policy.Entry) (at time.Time) {
 // formerKeys returns the keys that the robots.txt of a site may have had in a previous
 // configuration. That configuration may have had the host at another server, or at one server
 // instead of several. The host may have been a separate site, or only in a wildcard or in a site
-// for any host. A source is the same for every server.
+// for any host. A configured source is the same for every server.
 func (s *Site) formerKeys(server *caddyhttp.Server) (others []policy.Key) {
 	add := func(other policy.Key) {
 		if other != s.Key && !slices.Contains(others, other) {

@@ -27,7 +27,7 @@ func fetchResultFromResponse(status int, header http.Header, body []byte) policy
 		status == http.StatusPartialContent, status == http.StatusNotModified:
 		return policy.FetchResult{Err: fmt.Errorf("status %d is not a valid response to a GET request", status)}
 	case status >= 300, status == http.StatusNoContent, status == http.StatusResetContent:
-		return answer // the body is not used
+		return answer // The body is not used.
 	}
 	body, err := DecodeBody(header, body)
 	if err != nil {
@@ -100,7 +100,7 @@ func isUnregisteredCoding(coding string) bool {
 // response is unknown, for example after a timeout.
 func FirstResponse(answer policy.FetchResult) (response responseaudit.RobotsResponse, ok bool) {
 	response = responseaudit.RobotsResponse{Status: answer.Status, IsHTML: IsHTMLPage(answer.Status, answer.Header, answer.Body)}
-	response.IsLoop = answer.Status >= 300 && answer.Status < 400 // FollowRedirects stopped at this redirect
+	response.IsLoop = answer.Status >= 300 && answer.Status < 400 // FollowRedirects stopped at this redirect.
 	switch isFile := answer.Err == nil && answer.Status == http.StatusOK && !response.IsHTML; {
 	case errors.Is(answer.Err, ErrResponseAborted) && len(answer.RedirectTargets) == 0:
 		return responseaudit.RobotsResponse{}, true

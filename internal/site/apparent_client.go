@@ -21,7 +21,7 @@ var (
 // apparentClient is the client that the guard's own requests to a server seem to come from.
 type apparentClient struct {
 	addr         netip.Addr
-	headerFields []string // header fields with the client's address behind a trusted proxy
+	headerFields []string // headerFields are the header fields in which a trusted proxy sends the client's address.
 }
 
 // newApparentClient returns the apparent client of the guard's own requests to a server. configured

@@ -50,7 +50,7 @@ func AddrMayBeForged(r *http.Request) bool {
 			}
 		}
 		if first.IsValid() {
-			return false // Caddy took the address from this field
+			return false // Caddy took the address from this field.
 		}
 	}
 	return false

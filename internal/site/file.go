@@ -18,7 +18,7 @@ import (
 // FileSource is a source that reads a local file. A missing file restricts nothing, like a site without a
 // robots.txt.
 type FileSource struct {
-	Path string // in the form of the operating system
+	Path string // Path has the form of the operating system.
 }
 
 // Prepare implements [Source]. ok is always true, since a file needs no request.

@@ -13,9 +13,9 @@ import (
 
 // FoundHandler is the result of [FindHandler]: a handler with its server and the hosts of its site.
 type FoundHandler struct {
-	Handler caddyhttp.MiddlewareHandler // nil if not found
+	Handler caddyhttp.MiddlewareHandler // Handler is nil if none was found.
 	Server  *caddyhttp.Server
-	Hosts   []string // empty for any host
+	Hosts   []string // Hosts is empty if the site is for any host.
 	// Ambiguous is true if several handlers of the server fit equally well. Their other matchers
 	// decide which handler gets a request.
 	Ambiguous bool
@@ -72,7 +72,7 @@ func HostOfURL(url string) string {
 // for a wildcard, 1 for a site for any host (no names), 0 for no match.
 func HostMatchScore(names []string, host string) int {
 	if len(names) == 0 {
-		return 1 // any host
+		return 1 // The site is for any host.
 	}
 	h := NewHosts(nil)
 	h.AddNames(names)
@@ -113,7 +113,9 @@ func FindRedirectedHandler(servers []*caddyhttp.Server, authority string, secure
 	return FindHandler(servers, authority, secure, matches), ""
 }
 
-// The Location of an automatic redirect has this prefix, perhaps a port, and this suffix.
+// The Location of an automatic redirect begins with httpsRedirectPrefix and ends with
+// The Location of an automatic redirect begins with redirectHost and ends with redirectURI. A port
+// can stand between them.
 const (
 	redirectHost = "https://{http.request.host}"
 	redirectURI  = "{http.request.uri}"

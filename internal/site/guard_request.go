@@ -16,9 +16,9 @@ import (
 
 // TrustedProxy describes how a trusted proxy forwards requests.
 type TrustedProxy struct {
-	RemoteAddr string // address of its connections
-	SetsProto  bool   // the proxy sets X-Forwarded-Proto
-	SetsHost   bool   // the proxy sets X-Forwarded-Host
+	RemoteAddr string // RemoteAddr is the address of the proxy's connections.
+	SetsProto  bool   // SetsProto is true if the proxy sets X-Forwarded-Proto.
+	SetsHost   bool   // SetsHost is true if the proxy sets X-Forwarded-Host.
 }
 
 // TrustedProxyOf returns the description of the trusted proxy that sent a request, or nil if no
@@ -41,7 +41,7 @@ func NewGuardRequest(server *caddyhttp.Server, key policy.Key, proxy *TrustedPro
 		return nil
 	}
 	host, port := addr.SplitPort(key.Host)
-	number := parsePortOrDefault(port, encrypted) // 0 if invalid, which is accepted
+	number := parsePortOrDefault(port, encrypted) // The port is 0 if it is invalid, which is accepted.
 	ctx := context.WithValue(context.Background(), caddyhttp.ServerCtxKey, server)
 	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: proxied})
 	ctx = context.WithValue(ctx, http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})

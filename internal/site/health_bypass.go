@@ -32,13 +32,13 @@ type healthCheckBypass struct {
 // hiddenOutcomeKey is the context key for the *hiddenOutcome of one of the guard's own requests.
 type hiddenOutcomeKey struct{}
 
-// hiddenOutcome has what the server hides from the guard in one of the guard's own requests: an
-// upstream's response, if [healthCheckBypass] kept the response from the proxy, and a handler's
-// error.
+// hiddenOutcome has what the server hides from the guard in one of the guard's own requests: the
+// response of an upstream, if [healthCheckBypass] hid it from the proxy, and the error of a
+// handler.
 type hiddenOutcome struct {
 	mu           sync.Mutex
 	hiddenResult *policy.FetchResult
-	handlerErr   error // last error of a handler of the site
+	handlerErr   error // handlerErr is the last error of a handler of the site.
 }
 
 // RecordHandlerError returns err, and records err if ctx belongs to one of the guard's own
@@ -59,7 +59,7 @@ func (x *hiddenOutcome) recordedHandlerError() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if handled, ok := errors.AsType[caddyhttp.HandlerError](x.handlerErr); ok {
-		return handled.Err // without the position in Caddy's code
+		return handled.Err // The error then lacks the position in Caddy's code.
 	}
 	return x.handlerErr
 }
@@ -93,7 +93,7 @@ func bypassHealthChecks(server *caddyhttp.Server) {
 
 func addHealthCheckBypass(proxy *reverseproxy.Handler) {
 	if proxy.HealthChecks == nil || proxy.HealthChecks.Passive == nil || proxy.HealthChecks.Passive.FailDuration == 0 {
-		return // the proxy ignores failures
+		return // The proxy ignores failures.
 	}
 	if transport, ok := proxy.Transport.(*reverseproxy.HTTPTransport); ok && transport.Transport != nil && bypassedTransports.add(transport.Transport) {
 		transport.Transport.RegisterProtocol("http", &healthCheckBypass{proxy, transport.Transport})
@@ -104,7 +104,7 @@ func addHealthCheckBypass(proxy *reverseproxy.Handler) {
 // transport accepts each protocol name once, and has no method for listing its protocols.
 var bypassedTransports transportSet
 
-type transportSet struct{ transports sync.Map } // of weak.Pointer[http.Transport]
+type transportSet struct{ transports sync.Map } // The elements are of the type weak.Pointer[http.Transport].
 
 // add adds a transport and reports whether the transport is new.
 func (s *transportSet) add(transport *http.Transport) bool {

@@ -17,11 +17,11 @@ import (
 
 // Hosts are the hosts that the configuration names for one server, including wildcards.
 type Hosts struct {
-	Server            *caddyhttp.Server // nil for none
-	Name              string            // of the server in keys
+	Server            *caddyhttp.Server // Server is nil for hosts without a server.
+	Name              string            // Name is the name of the server in keys.
 	exactHosts        map[string]*namedHost
-	wildcardsBySuffix map[string]string // wildcards such as *.example.com by what follows their *.
-	otherWildcards    []string          // of other shapes
+	wildcardsBySuffix map[string]string // The key is the part of the wildcard after *, for example .example.com.
+	otherWildcards    []string          // otherWildcards are wildcards with other shapes.
 }
 
 // NewHosts returns the hosts in the host matchers of a server's routes. NewHosts returns no hosts
@@ -49,8 +49,10 @@ type Sites struct {
 	// IsGuard reports whether a handler stores data of each site: robots_guard or robots_txt.
 	IsGuard func(caddyhttp.MiddlewareHandler) bool
 
-	byServer   sync.Map   // *caddyhttp.Server to its *Hosts; *Hosts without a server to itself
-	collecting sync.Mutex // locked during the collection of hosts, which is slow for many hosts
+	// The key is a *caddyhttp.Server or, for hosts without a server, the *Hosts. The value is the
+	// *Hosts.
+	byServer   sync.Map
+	collecting sync.Mutex // This mutex is locked during the collection of hosts, which is slow for many hosts.
 }
 
 // HostsOfServer returns the configured hosts of a server. The first call collects them.
@@ -120,10 +122,11 @@ func (s *Sites) serverNameInKeys(server *caddyhttp.Server) string {
 	own := s.guardedHosts(server)
 	for _, other := range s.Servers() {
 		if other == server || usesTLS(other) != usesTLS(server) {
-			continue // keys contain the scheme
+			continue // Keys contain the scheme.
 		}
 		others := s.guardedHosts(other)
-		shared := len(others) > 0 && own[""] || len(own) > 0 && others[""] // any host may be the same host
+		// A site for any host may have the same host.
+		shared := len(others) > 0 && own[""] || len(own) > 0 && others[""]
 		for host := range others {
 			shared = shared || own[host]
 		}
@@ -171,7 +174,7 @@ func (h *Hosts) AddNames(names caddyhttp.MatchHost) {
 		name = normalizePattern(name)
 		switch rest, below := strings.CutPrefix(name, "*."); {
 		case strings.ContainsAny(name, "{}"):
-			// the value of a placeholder depends on the request
+			// The value of a placeholder depends on the request.
 		case below && !strings.Contains(rest, "*"):
 			h.wildcardsBySuffix[rest] = name
 		case strings.Contains(name, "*"):
@@ -254,7 +257,7 @@ func (h *Hosts) KeyForRequest(r *http.Request) policy.Key {
 	key := policy.Key{Server: h.Name, IsHTTPS: IsSecure(r, proxied)}
 	host, port := splitPortLikeCaddy(r.Host)
 	if len(r.Host) > MaxHost {
-		host = strings.Clone(host) // else the key would keep a long port in memory
+		host = strings.Clone(host) // Otherwise the key would keep a long port in memory.
 	}
 	if len(host) > MaxHost {
 		key.Host = NormalizeHost(host, key.IsHTTPS)
@@ -273,9 +276,10 @@ func (h *Hosts) KeyForRequest(r *http.Request) policy.Key {
 	default:
 		key.Host = name + port
 	}
-	if sent := LastForwardedLine(r.Header, ForwardedHost); proxied && sent != r.Host { // as in ClientScheme
+	if sent := LastForwardedLine(r.Header, ForwardedHost); proxied && sent != r.Host { // ClientScheme does the same.
 		for element := range SplitElements(sent) {
-			if asked, _ := addr.SplitPort(NormalizeHost(element, key.IsHTTPS)); asked != "" && asked != name { // the proxy may map the port
+			// The proxy may map the port.
+			if asked, _ := addr.SplitPort(NormalizeHost(element, key.IsHTTPS)); asked != "" && asked != name {
 				key.ForwardedHost = NormalizeHost(sent, key.IsHTTPS)
 			}
 		}
@@ -302,7 +306,7 @@ func ListenerPort(r *http.Request, secure, proxied bool) int {
 	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
 	case *net.TCPAddr:
 		port = addr.Port
-	case *net.UDPAddr: // HTTP/3
+	case *net.UDPAddr: // This is a request over HTTP/3.
 		port = addr.Port
 	}
 	if port == defaultPort(secure) || proxied && LastForwardedLine(r.Header, ForwardedProto) != "" {

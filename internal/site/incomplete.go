@@ -22,8 +22,8 @@ const (
 
 // refetchIfIncomplete returns a FetchFunc that repeats fetch once, after refetchDelay, if the
 // fetched file may be incomplete. During a rewrite, a file may be empty or missing for a moment.
-// Without the second fetch, the guard would use the incomplete file until the copy expires and for
-// the grace afterwards.
+// Without the second fetch, the guard would use the incomplete file until it expires, and crawlers
+// could use it even longer.
 func refetchIfIncomplete(fetch FetchFunc) FetchFunc {
 	return func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		answer := fetch(ctx, stored)
@@ -44,7 +44,7 @@ func refetchIfIncomplete(fetch FetchFunc) FetchFunc {
 		case meaning.DeterminesRules() && answer.AccessResult() != policy.Successful:
 			return second
 		}
-		return answer // ignore the second fetch, otherwise the file of a slow site could never change
+		return answer // The second fetch is ignored. Otherwise the file of a slow site could never change.
 	}
 }
 

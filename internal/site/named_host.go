@@ -29,7 +29,7 @@ func (h *Hosts) CachedSite(r *http.Request) *Site {
 	site := known.Load()
 	if site == nil {
 		if strings.Contains(r.Host, ":") {
-			return nil // an IPv6 address without brackets, whose end may be a port
+			return nil // The host is an IPv6 address without brackets. Its end may be a port.
 		}
 		site = new(NewSite(h.KeyForRequest(r)))
 		if !known.CompareAndSwap(nil, site) {

@@ -46,7 +46,7 @@ func newOutboundClient(allowPrivate bool) *outboundClient {
 			DialContext:            dialer.DialContext,
 			TLSHandshakeTimeout:    10 * time.Second,
 			DisableKeepAlives:      true,
-			DisableCompression:     true, // DecodeBody decompresses, with limits
+			DisableCompression:     true, // DecodeBody decompresses, with limits.
 			MaxResponseHeaderBytes: maxResponseHeader,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -63,7 +63,7 @@ func (o *outboundClient) get(ctx context.Context, u *url.URL, conditions http.He
 func (o *outboundClient) getWithHost(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.FetchResult {
 	answer := o.sendRequest(ctx, u, host, conditions)
 	if answer.Err != nil && ctx.Err() != nil {
-		answer.Err = context.Cause(ctx) // more useful than "context canceled"
+		answer.Err = context.Cause(ctx) // This is more useful than "context canceled".
 	}
 	if answer.Err != nil {
 		answer.Err = fmt.Errorf("reading %s: %w", u.Redacted(), answer.Err)
@@ -80,7 +80,7 @@ func (o *outboundClient) sendRequest(ctx context.Context, u *url.URL, host strin
 	if host != "" {
 		req.Host = host
 		req.Header.Set("X-Forwarded-Host", host)
-		req.Header.Set("X-Forwarded-Proto", "https") // many origins would otherwise redirect to https
+		req.Header.Set("X-Forwarded-Proto", "https") // Without this field, many origins would redirect to https.
 	}
 	maps.Copy(req.Header, conditions)
 	resp, err := o.client.Do(req)

@@ -23,7 +23,7 @@ type virtualResponse struct {
 
 	mu         sync.Mutex
 	status     int
-	sentHeader http.Header // a copy of header from the time of WriteHeader
+	sentHeader http.Header // sentHeader is a copy of header from the time of WriteHeader.
 	body       []byte
 	isFinished bool
 }
@@ -42,7 +42,7 @@ func (rec *virtualResponse) WriteHeader(status int) {
 		return
 	}
 	if status < 100 || status > 999 {
-		panic("invalid status " + strconv.Itoa(status)) // same as in net/http
+		panic("invalid status " + strconv.Itoa(status)) // net/http does the same.
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -86,11 +86,11 @@ func (rec *virtualResponse) EnableFullDuplex() error { return nil }
 
 // recordedResponse is the response of a handler as far as [virtualResponse] recorded it.
 type recordedResponse struct {
-	status       int // 0 if the handler wrote no header
+	status       int // status is 0 if the handler wrote no header.
 	header       http.Header
 	body         []byte
-	isTruncated  bool // the body is longer than the recorded part
-	isIncomplete bool // the body is shorter than its Content-Length
+	isTruncated  bool // isTruncated is true if the body is longer than the recorded part.
+	isIncomplete bool // isIncomplete is true if the body is shorter than its Content-Length.
 }
 
 // finish ends the recording and returns the recorded response.

@@ -21,7 +21,8 @@ type OriginalRequestLine struct {
 // OriginalRequest returns the method and the target of a request as the client sent them, before
 // any rewrite.
 func OriginalRequest(r *http.Request) OriginalRequestLine {
-	switch original := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(type) { // copies the large value once only
+	// This copies the large value only once.
+	switch original := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(type) {
 	case http.Request:
 		return OriginalRequestLine{original.Method, original.RequestURI, original.URL}
 	}

@@ -18,7 +18,7 @@ import (
 // These are the bounds of a self-test.
 const (
 	maxSelfTestHosts = 100
-	selfTestTimeout  = 5 * time.Second // for each fetch
+	selfTestTimeout  = 5 * time.Second // selfTestTimeout limits each fetch.
 
 	// selfTestDelay is the time before the first fetch. A reload during this time replaces the test
 	// before any request.
@@ -37,8 +37,8 @@ var errSelfTestTimeout = errors.New("no complete answer within 5s")
 
 // SelfTestSite is a configured host whose robots.txt the self-test fetches.
 type SelfTestSite struct {
-	Name  string // for example https://example.com
-	Label string // name of the configured host in reports
+	Name  string // Name is for example https://example.com.
+	Label string // Label is the name of the configured host in reports.
 	// IsUnknownHost is true for an invented host name, which stands for a wildcard or for a site
 	// without a host. A missing file, a page or a redirect then causes no warning.
 	IsUnknownHost bool
@@ -51,7 +51,7 @@ type SelfTestSite struct {
 
 // SelfTest fetches the robots.txt of each configured host and logs problems.
 type SelfTest struct {
-	Sites iter.Seq[SelfTestSite] // the first [maxSelfTestHosts] are tested
+	Sites iter.Seq[SelfTestSite] // At most [maxSelfTestHosts] sites are tested.
 	// OnCrawlerResponse is called with the response to the crawler's User-Agent, if the browser's
 	// User-Agent gets the robots.txt.
 	OnCrawlerResponse func(responseaudit.RobotsFetcher, responseaudit.RobotsResponse)

@@ -9,15 +9,15 @@ import (
 
 // selfTestOutcome is the result of fetching a site's robots.txt with one User-Agent.
 type selfTestOutcome struct {
-	response    responseaudit.RobotsResponse // the first response
-	hasResponse bool                         // response is set
-	status      int                          // of the last response, or 0
-	err         error                        // the reason for a missing response
+	response    responseaudit.RobotsResponse // response is the first response.
+	hasResponse bool                         // hasResponse is true if response is set.
+	status      int                          // status is the status of the last response, or 0.
+	err         error                        // err is the reason for a missing response.
 	isFile      bool
 	ruleCount   int
-	isRefusal   bool   // the response is wrong for every host, even for an invented host
-	summary     string // the result in words
-	advice      string // the recommended action, or empty
+	isRefusal   bool   // isRefusal is true if the response is wrong for every host, even for an invented host.
+	summary     string // summary is the result in words.
+	advice      string // advice is the recommended action, or empty.
 }
 
 // isSame reports whether the fetches with two User-Agents have the same result.

@@ -88,7 +88,7 @@ func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handle
 	}
 	name := strings.ReplaceAll(host, "*", selfTestHost)
 	if host == "" {
-		name = selfTestHost + ".invalid" // reserved by RFC 6761
+		name = selfTestHost + ".invalid" // RFC 6761 reserves this name.
 	}
 	secure := usesTLS(server)
 	key := hosts.KeyForAuthority(HostAsSent(name, secure), secure)
@@ -102,7 +102,8 @@ func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handle
 		req = req.WithContext(context.WithValue(req.Context(), receivedRequestKey{}, site.ReceivedRequest))
 	}
 	site.Fetch = func(ctx context.Context, userAgent string) policy.FetchResult {
-		fetch, _ := handler.Source.PrepareWithUserAgent(req, key, userAgent) // ok, since the request names a server
+		// This is correct, since the request names a server.
+		fetch, _ := handler.Source.PrepareWithUserAgent(req, key, userAgent)
 		return fetch(ctx, nil)
 	}
 	return site, true

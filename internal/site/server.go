@@ -35,7 +35,7 @@ type ServerSource struct {
 
 	outbound        *outboundClient
 	runningRequests atomic.Int32
-	bypassOnce      sync.Map // *caddyhttp.Server to the *sync.Once for adding the bypasses
+	bypassOnce      sync.Map // The key is a *caddyhttp.Server. The value is the *sync.Once for adding the bypasses.
 }
 
 // maxRunningRequests bounds the guard's own running requests of a handler, including abandoned ones
@@ -103,8 +103,9 @@ func newRequestTemplate(r *http.Request, key policy.Key, client apparentClient) 
 	}
 	if r.TLS != nil {
 		tlsState := *r.TLS
-		tlsState.PeerCertificates, tlsState.VerifiedChains = nil, nil // these identify the client
-		tlsState.HandshakeComplete = true                             // Caddy's IP matchers answer early data with 425
+		tlsState.PeerCertificates, tlsState.VerifiedChains = nil, nil // These fields identify the client.
+		// Caddy's IP matchers answer early data with 425.
+		tlsState.HandshakeComplete = true
 		if tlsState.ServerName != "" {
 			name, _ := addr.SplitPort(virtual.Host)
 			tlsState.ServerName = addr.Unbracket(name)
@@ -131,16 +132,17 @@ func newRequestTemplate(r *http.Request, key policy.Key, client apparentClient) 
 	// handlers modify. The client's request may end first.
 	ctx := context.WithoutCancel(r.Context())
 	ctx = context.WithValue(ctx, guardRequestKey{}, true)
-	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // the guard may be inside handle_errors
+	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // The guard may be inside handle_errors.
 	ctx = caddyhttp.ContextWithIdleTimeouts(ctx, nil, nil)
 	return virtual.WithContext(ctx)
 }
 
 // authority is the scheme and host by which clients address a site.
 type authority struct {
-	scheme          string
-	host            string
-	normalizedHosts []string // first the request's own host, then the hosts of X-Forwarded-Host
+	scheme string
+	host   string
+	// normalizedHosts has first the host of the request itself, then the hosts of X-Forwarded-Host.
+	normalizedHosts []string
 }
 
 // newAuthority returns the authority of the site that one of the guard's own requests addresses.
@@ -182,7 +184,8 @@ func (s *ServerSource) serveGuardRequest(ctx context.Context, server http.Handle
 
 	ex := new(hiddenOutcome)
 	requestCtx := context.WithValue(serveCtx, hiddenOutcomeKey{}, ex)
-	requestCtx = context.WithValue(requestCtx, userAgentKey{}, nil) // requests made by a handler have the guard's User-Agent
+	// Requests that a handler makes have the guard's User-Agent.
+	requestCtx = context.WithValue(requestCtx, userAgentKey{}, nil)
 	req := template.Clone(requestCtx)
 	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
 	req.RequestURI = u.RequestURI()
@@ -273,9 +276,9 @@ func (s *ServerSource) PrepareWithUserAgent(r *http.Request, key policy.Key, use
 
 // hostsAtRedirectTarget returns the hosts of the server that serves a redirect's target, or nil if
 // the target is not the robots.txt of a configured host. Examples are redirects from
-// www.example.com to example.com and from http to https. Caddy may be unable to connect to itself
-// by this name. Only /robots.txt is accepted, since the origin chooses the target, and another path
-// may require a client certificate.
+// www.example.com to example.com and from http to https. The fetch stays within Caddy, because
+// Caddy may be unable to connect to itself by this name. Only /robots.txt is accepted, since the
+// origin chooses the target, and another path may require a client certificate.
 func (s *ServerSource) hostsAtRedirectTarget(u *url.URL, own authority, server *caddyhttp.Server) *Hosts {
 	if s.Sites == nil || u.RequestURI() != "/robots.txt" || own.host == "" {
 		return nil
@@ -283,7 +286,8 @@ func (s *ServerSource) hostsAtRedirectTarget(u *url.URL, own authority, server *
 	secure := u.Scheme == "https"
 	host, port := addr.SplitPort(NormalizeHost(u.Host, secure))
 	if _, ownPort := addr.SplitPort(own.normalizedHosts[0]); u.Scheme == own.scheme && port == ownPort {
-		// The same port, although the server may listen at another port behind a port mapping.
+		// The redirect must lead to the same port. Behind a port mapping, the server may listen at
+		// another port.
 		if hosts := s.Sites.HostsOfServer(server); hosts.IsNamed(host) {
 			return hosts
 		}

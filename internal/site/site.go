@@ -19,20 +19,21 @@ import (
 
 // Site is a website whose robots.txt applies to a request, identified by scheme, host and server.
 type Site struct {
-	Key    policy.Key  // key of its robots.txt
-	ownKey *policy.Key // key of the site itself if different from Key, else nil
+	Key    policy.Key  // Key is the key of the site's robots.txt.
+	ownKey *policy.Key // ownKey is the key of the site itself if it differs from Key, else nil.
 	// CacheSegment is the part of the cache for Key. UnknownHosts means that clients choose the host,
 	// which can also be a host of a configured wildcard. ConfiguredHosts is also used for a source that
 	// all hosts share.
-	CacheSegment  policy.Segment
-	Label         string // configured host, or judge.OtherName for an unknown host
-	NamedInConfig bool   // the configuration names the host of the site, whatever its Key is
+	CacheSegment policy.Segment
+	Label        string // Label is the configured host, or judge.OtherName for an unknown host.
+	// NamedInConfig is true if the configuration names the host of the site, whatever its Key is.
+	NamedInConfig bool
 }
 
 // MaxHost is the maximum length of a stored authority in bytes. DNS allows 253 for a name.
 const MaxHost = 260
 
-// Header fields in which a trusted proxy describes the request of its client.
+// In these header fields, a trusted proxy describes the request of its client.
 const (
 	ForwardedProto = "X-Forwarded-Proto"
 	ForwardedHost  = "X-Forwarded-Host"
@@ -182,7 +183,7 @@ func splitPortLikeCaddy(authority string) (host, port string) {
 		return "[" + name + "]", ""
 	}
 	if name == "" || strings.ContainsAny(name, "[]:") {
-		return authority, "" // Caddy also treats this as another host
+		return authority, "" // Caddy also treats this as another host.
 	}
 	return name, ""
 }

@@ -14,7 +14,7 @@ import (
 // URLSource is a source that fetches the robots.txt of all sites from one URL. If the URL or its
 // Host contains {host}, each host has its own robots.txt.
 type URLSource struct {
-	url, host    string // an empty host means the host of the URL; both may contain HostPlaceholder
+	url, host    string // An empty host means the host of the URL. Both may contain HostPlaceholder.
 	outbound     *outboundClient
 	allowPrivate bool
 }

@@ -20,7 +20,7 @@ type Sketch[K comparable] struct {
 	Floor   uint64 `json:"floor,omitempty"`
 	FloorAt int64  `json:"floor_at,omitempty"`
 
-	index *keyIndex[K] // nil for few items, or if it must be built again
+	index *keyIndex[K] // index is nil if there are few items, or if it must be built again.
 }
 
 // IsZero reports whether the sketch is empty. The option omitzero of package json calls it.
@@ -40,8 +40,8 @@ type Item[K comparable] struct {
 // keyIndex maps the keys of a sketch to the positions of their items.
 type keyIndex[K comparable] struct {
 	positions   map[K]int32
-	lowestCount uint64 // no count is lower
-	cursor      int    // no item before this position has lowestCount
+	lowestCount uint64 // No count is lower than this.
+	cursor      int    // No item before this position has lowestCount.
 }
 
 // minIndexed is the number of items above which a sketch has an index. Up to that number, a
@@ -132,7 +132,7 @@ func (s *Sketch[K]) PositionOf(key K) int {
 		}
 		return -1
 	}
-	for i := range s.Items { // slices.IndexFunc copies the items
+	for i := range s.Items { // The function slices.IndexFunc would copy the items.
 		if s.Items[i].Key == key {
 			return i
 		}
@@ -217,7 +217,7 @@ func (s *Sketch[K]) Prune(now int64, retention time.Duration) {
 	oldest := now - retention.Milliseconds()
 	s.Items, s.index = slices.DeleteFunc(s.Items, func(item Item[K]) bool { return item.Last < oldest }), nil
 	for i := range s.Items {
-		s.Items[i].Last = min(s.Items[i].Last, now) // a wrong clock must not keep an item forever
+		s.Items[i].Last = min(s.Items[i].Last, now) // A wrong clock must not keep an item forever.
 	}
 	s.FloorAt = min(s.FloorAt, now)
 	if s.FloorAt < oldest {

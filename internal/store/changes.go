@@ -61,7 +61,7 @@ func (s *Store) restoreChanges(v value, summary *readSummary) (writtenValue, err
 	case s.isExpired(d.Saved):
 		return written, errExpired
 	case !v.isOwn && stored.Site.IsFile():
-		return written, nil // other instances may have a different file at the same path
+		return written, nil // Other instances may have a different file at the same path.
 	}
 	var state *policy.State
 	if entry := s.memory.parts.Policies.Get(stored.Site); entry != nil {

@@ -9,9 +9,10 @@ const maxIgnoredOffset = time.Minute
 // writes. A value that has changed since the last sync was written recently. The error is at most
 // the interval between two syncs.
 type peerClock struct {
-	lastSync   time.Time         // start of the last sync with the peer
-	savedTimes map[key]time.Time // times in the values
-	estimate   time.Duration     // lead of the peer's clock; negative if the peer is behind
+	lastSync   time.Time         // lastSync is the start of the last sync with the peer.
+	savedTimes map[key]time.Time // savedTimes has the times in the values.
+	// estimate is the lead of the peer's clock. It is negative if the peer's clock is behind.
+	estimate time.Duration
 }
 
 // update corrects the estimate by the time at which a value was saved. A time in the future proves
@@ -28,8 +29,8 @@ func (c *peerClock) update(k key, saved, now time.Time) {
 	c.savedTimes[k] = saved
 }
 
-// offset returns by how much the peer's clock is ahead. offset returns 0 for a difference of at
-// most maxIgnoredOffset.
+// offset returns the time by which the peer's clock is ahead, or 0 if this is at most
+// maxIgnoredOffset.
 func (c *peerClock) offset() time.Duration {
 	if c.estimate.Abs() <= maxIgnoredOffset {
 		return 0
@@ -37,8 +38,8 @@ func (c *peerClock) offset() time.Duration {
 	return c.estimate
 }
 
-// updateClock updates the estimate for the peer that saved a value, and returns by how much the
-// peer's clock is ahead.
+// updateClock updates the estimate for the peer that saved a value, and returns the time by which
+// the peer's clock is ahead.
 func (p *peers) updateClock(k key, saved, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -54,7 +54,8 @@ func (s *Store) restoreCopies(v value, _ *readSummary) (writtenValue, error) {
 	if !v.isOwn {
 		offset = s.peers.updateClock(v.key, d.Saved, now)
 	}
-	if v.isOwn || !(policy.Key{Source: stored.Host.Source}).IsFile() { // other instances may have a different file at the same path
+	// Other instances may have a different file at the same path.
+	if v.isOwn || !(policy.Key{Source: stored.Host.Source}).IsFile() {
 		if err := s.memory.parts.Copies.Restore(stored, v.isOwn, offset, now); err != nil {
 			return writtenValue{}, err
 		}

@@ -18,7 +18,7 @@ const quarantineDir = "set_aside"
 // basePrefix begins the names of the values with base files, to which robots_txt adds rules.
 const basePrefix = "base-"
 
-// The suffixes of the names of values.
+// These are the suffixes of the names of values.
 const (
 	suffixJSON   = ".json"
 	suffixLedger = ".ledger"

@@ -32,10 +32,10 @@ func Kinds() []string { return slices.Clone(kindNames[:]) }
 // kind describes a kind of stored values: its directory, its limits, and how to encode and restore
 // its values.
 type kind struct {
-	name           string // also the directory
-	prefix         string // of value names, if two rows share a directory
-	maxBytes       int64  // bytes of a value
-	maxPerInstance int    // maximum number of values to read per instance
+	name           string // name is also the name of the directory.
+	prefix         string // prefix begins the names of the values, if two rows share a directory.
+	maxBytes       int64  // maxBytes is the maximum size of a value.
+	maxPerInstance int    // maxPerInstance is the maximum number of values to read per instance.
 	// syncsPeers means that the values of other instances are read every [syncInterval], and not
 	// only once a day.
 	syncsPeers bool
@@ -64,18 +64,18 @@ var (
 // value is a value that was read from the storage.
 type value struct {
 	key       key
-	isOwn     bool // written by this instance
+	isOwn     bool // isOwn is true if this instance has written the value.
 	data      []byte
-	modified  time.Time // zero if unknown
-	isExpired bool      // by modified, not refreshed for [maxValueAge]
+	modified  time.Time // modified is the modification time, or zero if it is unknown.
+	isExpired bool      // isExpired is true if modified is older than [maxValueAge].
 }
 
 // pendingWrite is a value that should be written now.
 type pendingWrite struct {
 	name     string
-	logField zap.Field              // log field
-	encode   func() ([]byte, error) // returns nil data if nothing is left to write
-	onStored func()                 // called after a successful write
+	logField zap.Field              // logField is the field for log messages.
+	encode   func() ([]byte, error) // encode returns nil data if nothing is left to write.
+	onStored func()                 // onStored is called after a successful write.
 }
 
 // newKinds returns the kinds of the store in the order of reading. Policies come first, because a
@@ -90,7 +90,8 @@ func (s *Store) newKinds(retention time.Duration) []kind {
 	s.policies = newPolicyValues(s, "", parts.Policies)
 	s.ledgerValues = newLedgerValues(s, retention)
 	return []kind{
-		{name: kindPolicies, maxBytes: policy.MaxSnapshotSize, maxPerInstance: math.MaxInt, valueKind: s.policies}, // see maxPolicyValues
+		// The function maxPolicyValues explains the number.
+		{name: kindPolicies, maxBytes: policy.MaxSnapshotSize, maxPerInstance: math.MaxInt, valueKind: s.policies},
 		bases,
 		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: s.newCopyValues()},
 		{name: kindChanges, maxBytes: ledger.MaxDocumentBytes, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: s.newChangeValues()},

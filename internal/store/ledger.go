@@ -29,9 +29,9 @@ type ledgerValues struct {
 	trackedValues
 	retention time.Duration
 
-	mu         sync.Mutex          // guards the following fields during a read
-	ownSites   []ledger.StoredSite // sites of this instance
-	peerLedger *ledger.Ledger      // sites of peers
+	mu         sync.Mutex          // This mutex guards the following fields during a read.
+	ownSites   []ledger.StoredSite // ownSites are the sites of this instance.
+	peerLedger *ledger.Ledger      // peerLedger has the sites of peers.
 }
 
 func newLedgerValues(s *Store, retention time.Duration) *ledgerValues {
@@ -122,7 +122,7 @@ func (c *ledgerValues) readLedgers(ctx context.Context) {
 		}
 	}
 	if ctx.Err() == nil {
-		if err == nil { // a single value can be unreadable for long
+		if err == nil { // A single value can be unreadable for a long time.
 			s.memory.peerLedger.Store(c.peerLedger)
 		}
 		s.logReadFailures(summary)
@@ -139,8 +139,8 @@ func (c *ledgerValues) readInstance(ctx context.Context, instance string, skip f
 	c.store.readAll(ctx, keys, skip, summary)
 }
 
-// isFresh reports whether a value has not expired. If the fresh values are skipped, reading removes
-// the expired ones.
+// isFresh reports whether a value has not expired. Values that are not skipped are read, which
+// removes expired values.
 func (c *ledgerValues) isFresh(_ key, modified time.Time) bool { return !c.store.isExpired(modified) }
 
 // restoreOwn restores the stored ledger of this instance once per process. If a site cannot be

@@ -13,16 +13,16 @@ import (
 
 // Parts are the parts of a process's memory that are stored.
 type Parts struct {
-	Policies     *policy.Cache   // the robots.txt files of sites
-	Bases        *policy.Cache   // bases of composed robots.txt files
-	Copies       *copies.History // files that crawlers may still use
-	Changes      Changes         // delayed changes and visits of search engines
-	AddressLists AddressLists    // addresses of crawlers
-	Ledger       *ledger.Ledger  // counts of requests
+	Policies     *policy.Cache   // Policies are the robots.txt files of sites.
+	Bases        *policy.Cache   // Bases are the bases of composed robots.txt files.
+	Copies       *copies.History // Copies are the files that crawlers may still use.
+	Changes      Changes         // Changes are delayed changes and visits of search engines.
+	AddressLists AddressLists    // AddressLists are the addresses of crawlers.
+	Ledger       *ledger.Ledger  // Ledger has the counts of requests.
 
-	Acknowledgements Note  // of alerts
-	SentAlerts       Note  // alerts that receivers were sent
-	Rates            Rates // recent requests by crawler
+	Acknowledgements Note  // Acknowledgements are the acknowledged alerts.
+	SentAlerts       Note  // SentAlerts are the alerts that receivers were sent.
+	Rates            Rates // Rates has recent requests by crawler.
 }
 
 // Changes has the delayed changes of robots.txt files, and the visits of search engines to
@@ -82,7 +82,7 @@ type Memory struct {
 	writeMu, ledgerWriteMu sync.Mutex
 
 	isFirstReadPending atomic.Bool
-	restoredChan       atomic.Pointer[<-chan struct{}] // nil without storage
+	restoredChan       atomic.Pointer[<-chan struct{}] // restoredChan is nil without storage.
 
 	ownLedgerRead struct {
 		sync.Mutex
@@ -90,19 +90,19 @@ type Memory struct {
 	}
 	peerLedger atomic.Pointer[ledger.Ledger]
 
-	runningStores atomic.Int32 // running stores, except those with [Options.OnlyBases]
+	runningStores atomic.Int32 // runningStores counts running stores, except those with [Options.OnlyBases].
 	writeFailures writeFailures
 }
 
 // writeFailures records the kinds whose last write failed. The zero value has no failures.
 type writeFailures struct {
 	mu     sync.Mutex
-	byKind map[string]writeFailure // by kind
+	byKind map[string]writeFailure // The key is the name of the kind.
 }
 
 type writeFailure struct {
 	since time.Time
-	err   error // the latest
+	err   error // err is the latest error.
 }
 
 // record records the result of writing a value. changed is true if err is the first failure of any
@@ -127,8 +127,8 @@ func (t *writeFailures) record(kind string, now time.Time, err error) (changed b
 	return !wasFailing
 }
 
-// WriteFailure returns the error of writing to the storage and since when writes fail. since is
-// zero if no write fails, or if no store runs.
+// WriteFailure returns the error of writing to the storage, and the time since which writes fail.
+// since is zero if no write fails, or if no store runs.
 func (m *Memory) WriteFailure() (since time.Time, err error) {
 	if !m.HasRunningStore() {
 		return time.Time{}, nil

@@ -14,10 +14,10 @@ import (
 
 // The names of the notes.
 const (
-	alertsName = "acknowledged" + suffixJSON // acknowledgements of alerts
-	rangesName = "ranges" + suffixJSON       // fetched address lists of crawlers
-	sentName   = "sent" + suffixJSON         // alerts that receivers were sent
-	ratesName  = "rates" + suffixJSON        // recent requests by crawler
+	alertsName = "acknowledged" + suffixJSON // alertsName is for acknowledgements of alerts.
+	rangesName = "ranges" + suffixJSON       // rangesName is for fetched address lists of crawlers.
+	sentName   = "sent" + suffixJSON         // sentName is for alerts that receivers were sent.
+	ratesName  = "rates" + suffixJSON        // ratesName is for recent requests by crawler.
 )
 
 var noteNames = [...]string{alertsName, sentName, rangesName, ratesName}
@@ -35,9 +35,9 @@ const (
 // note is a small part of the memory that is stored as a single value.
 type note struct {
 	name     string
-	wait     time.Duration // minimum time between two writes
+	wait     time.Duration // wait is the minimum time between two writes.
 	revision func() revision
-	export   func() ([]byte, error) // returns nil data if there is nothing to store
+	export   func() ([]byte, error) // export returns nil data if there is nothing to store.
 	restore  func(v value) error
 }
 
@@ -46,7 +46,7 @@ func (s *Store) newNoteValues() *trackedValues {
 	parts := s.memory.parts
 	restoreSent := func(v value) error {
 		if !v.isOwn {
-			return nil // each instance sends its own alerts
+			return nil // Each instance sends its own alerts.
 		}
 		return parts.SentAlerts.Import(v.data)
 	}
@@ -58,7 +58,7 @@ func (s *Store) newNoteValues() *trackedValues {
 	}
 	return &trackedValues{
 		store: s,
-		// changes skips notes that never changed. The last call skips the rates, which only peers
+		// The function skips notes that never changed. The last call skips the rates, which only peers
 		// use.
 		changes: func(last bool) iter.Seq[valueChange] {
 			return func(yield func(valueChange) bool) {

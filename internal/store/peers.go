@@ -9,9 +9,9 @@ import (
 
 const (
 	maxPeers       = 1024
-	peerIdleAfter  = 25 * time.Hour // time without writes after which a peer is idle
-	idleSyncFactor = 40             // an idle peer is read at one sync in idleSyncFactor
-	timeResolution = time.Minute    // resolution of modification times in some storages
+	peerIdleAfter  = 25 * time.Hour // peerIdleAfter is the time without writes after which a peer is idle.
+	idleSyncFactor = 40             // An idle peer is read at one of idleSyncFactor syncs.
+	timeResolution = time.Minute    // timeResolution is the resolution of modification times in some storages.
 )
 
 // peers has the other instances that write to the storage. The zero value has none.
@@ -23,8 +23,8 @@ type peers struct {
 
 // peer is another instance that writes to the storage.
 type peer struct {
-	readTimes map[key]time.Time // times of the values that were read
-	lastWrite time.Time         // the latest known time of its values
+	readTimes map[key]time.Time // readTimes are the modification times of the values that were read.
+	lastWrite time.Time         // lastWrite is the latest known modification time of the peer's values.
 	peerClock
 }
 
@@ -68,7 +68,7 @@ func (p *peers) duePeers(instances []string, own string, now time.Time) (due []s
 	return due
 }
 
-// recordWrite records when an instance wrote a value.
+// recordWrite records that an instance wrote a value at a time.
 func (p *peers) recordWrite(instance string, writtenAt time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,7 +19,7 @@ const (
 	// again.
 	policyRewriteInterval = time.Hour
 
-	valuesPerPolicy = 4 // values to read per policy, since instances may share sites
+	valuesPerPolicy = 4 // This many values are read per policy, because instances may share sites.
 )
 
 // maxPolicyValues returns how many values of policies to read from all instances. sites is the
@@ -30,19 +30,19 @@ func maxPolicyValues(sites int) int { return valuesPerPolicy * (sites + 256) }
 // configured site, or of a base file. Files of hosts that only clients name are not stored.
 type policyValues struct {
 	store      *Store
-	prefix     string // of value names
+	prefix     string // prefix begins the names of the values.
 	cache      *policy.Cache
 	startedAt  time.Time
-	endedEarly bool // the configuration ended before the storage was read
+	endedEarly bool // endedEarly is true if the configuration ended before the storage was read.
 
-	mu     sync.Mutex // guards stored while values are read
+	mu     sync.Mutex // This mutex guards stored while values are read.
 	stored map[policy.Key]storedPolicy
 }
 
 // storedPolicy describes the latest value about a site that any instance has stored.
 type storedPolicy struct {
 	hash      [sha256.Size]byte
-	redirects string // quoted redirects
+	redirects string // The redirects are quoted.
 	status    int
 	lastRead  time.Time
 }
@@ -84,7 +84,7 @@ func (p *policyValues) pendingWrites(last bool) iter.Seq[pendingWrite] {
 // isDue reports whether the state of a site should be written now.
 func (p *policyValues) isDue(site policy.Key, state *policy.State, rewriteAfter time.Duration) bool {
 	if p.endedEarly && state.Current.FirstFetched.Before(p.startedAt) {
-		return false // the version is stored already, and the next configuration checks again
+		return false // The version is stored already, and the next configuration checks again.
 	}
 	stored, isStored := p.stored[site]
 	current := newStoredPolicy(state)
@@ -120,7 +120,7 @@ func (p *policyValues) restoreValue(v value, summary *readSummary) error {
 	case p.store.isExpired(snapshot.Saved):
 		return errExpired
 	}
-	if v.isOwn || !snapshot.Key.IsFile() { // other instances may have a different file at the same path
+	if v.isOwn || !snapshot.Key.IsFile() { // Other instances may have a different file at the same path.
 		p.restore(snapshot, summary)
 	}
 	return nil
@@ -137,7 +137,7 @@ func (p *policyValues) restore(snapshot policy.Snapshot, summary *readSummary) {
 		summary.restoredSites[restoredSite{p, site}] = true
 	}
 	if snapshot.State.Current.LastFetched.After(p.store.now()) {
-		return // a wrong clock wrote the value, which will be replaced
+		return // A wrong clock wrote the value. It will be replaced.
 	}
 	p.recordStored(site, newStoredPolicy(&snapshot.State))
 }
@@ -161,9 +161,9 @@ func (p *policyValues) dropUncached() {
 // value of this instance. The function records such a value as stored, so a reload reads no values.
 // cachedValues returns nil if the cache is empty.
 //
-// A value contains the cached version if it was written after the version was first fetched. An
-// instance always writes its current version. If this process has not written to a storage, the
-// storage has no such value.
+// A value contains the cached version if it was written after the version was first fetched. This
+// is correct because an instance always writes its current version. A storage to which this process
+// has not written has no such value.
 func (p *policyValues) cachedValues() func(k key, modified time.Time) bool {
 	byName := make(map[string]*policy.Entry)
 	for _, entry := range p.cache.Entries() {
@@ -186,7 +186,7 @@ func (p *policyValues) cachedValues() func(k key, modified time.Time) bool {
 		}
 		value := newStoredPolicy(state)
 		if modified.Before(value.lastRead) {
-			value.lastRead = modified // the value contains no later fetch
+			value.lastRead = modified // The value contains no later fetch.
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()

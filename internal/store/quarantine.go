@@ -17,7 +17,7 @@ func (s *Store) quarantine(ctx context.Context, v value, reason error, summary *
 	}
 	if v.isOwn && v.data != nil {
 		if err := s.storage.Store(ctx, v.key.quarantineKey().String(), v.data); err == nil {
-			_ = s.storage.Delete(ctx, v.key.String()) // after an error the next read retries
+			_ = s.storage.Delete(ctx, v.key.String()) // After an error, the next read tries again.
 		}
 	}
 	s.observer.ValueRead(v.key.kind, resultSetAside)

@@ -38,11 +38,11 @@ type Observer interface {
 	ValueRead(kind, result string)
 }
 
-// The results of reading a value.
+// These are the results of reading a value.
 const (
 	resultGood     = "good"
-	resultSetAside = "set_aside" // invalid
-	resultExpired  = "expired"   // not refreshed for 31 days
+	resultSetAside = "set_aside" // The value was invalid.
+	resultExpired  = "expired"   // The value was not refreshed for 31 days.
 	resultFailed   = "failed"
 )
 
@@ -69,7 +69,8 @@ func (s *Store) list(ctx context.Context, directory string) (names []string, err
 			return nil, nil
 		}
 	}
-	return nil, fmt.Errorf("files are removed while the directory is listed: %v", err) // must not match [fs.ErrNotExist]
+	// The error must not match [fs.ErrNotExist].
+	return nil, fmt.Errorf("files are removed while the directory is listed: %v", err)
 }
 
 // isErrorOfFileIn reports whether an error is about a file in the directory, and not about the

@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	writeInterval  = 2 * time.Second     // between two checks for unsaved changes
-	syncInterval   = 15 * time.Second    // between two reads of the values of peers
-	ledgerInterval = 5 * time.Minute     // between two reads of the ledgers
-	readInterval   = 24 * time.Hour      // between two reads of all values
-	readRetryDelay = time.Minute         // until the read after a failure, doubled each time
-	maxValueAge    = 31 * 24 * time.Hour // age at which the values of any instance are removed
+	writeInterval  = 2 * time.Second  // writeInterval is the time between two checks for unsaved changes.
+	syncInterval   = 15 * time.Second // syncInterval is the time between two reads of the values of peers.
+	ledgerInterval = 5 * time.Minute  // ledgerInterval is the time between two reads of the ledgers.
+	readInterval   = 24 * time.Hour   // readInterval is the time between two reads of all values.
+	// readRetryDelay is the time until the read after a failure. It doubles with each failure.
+	readRetryDelay = time.Minute
+	maxValueAge    = 31 * 24 * time.Hour // maxValueAge is the age at which the values of any instance are removed.
 
-	maxStartWait = 2 * time.Second // maximum wait for the first read, if the memory is empty
+	maxStartWait = 2 * time.Second // maxStartWait is the maximum wait for the first read if the memory is empty.
 	flushTimeout = 5 * time.Second
 )
 
@@ -29,8 +30,8 @@ const StopTimeout = flushTimeout + time.Second
 // Options configures [New].
 type Options struct {
 	Storage  Storage
-	Instance string  // the unique name of this instance
-	Memory   *Memory // the stored parts of the process
+	Instance string  // Instance is the unique name of this instance.
+	Memory   *Memory // Memory has the stored parts of the process.
 	Observer Observer
 	// OnlyBases makes the store save and restore only the base files to which robots_txt adds
 	// rules.
@@ -43,7 +44,7 @@ type Options struct {
 	IsExiting func() bool
 	// MaxPolicies is the maximum number of configured sites in the policy cache.
 	MaxPolicies int
-	// Retention is how long the ledger keeps data. Zero means the default.
+	// Retention is the time for which the ledger keeps data. Zero means the default.
 	Retention time.Duration
 	// Now returns the current time. Nil means [time.Now].
 	Now func() time.Time
@@ -60,15 +61,15 @@ type Store struct {
 	isExiting       func() bool
 	onRestored      func()
 	onlyBases       bool
-	maxPolicyValues int // maximum number of policy values to read
+	maxPolicyValues int // maxPolicyValues is the maximum number of policy values to read.
 
-	kinds        []kind // except the ledger
+	kinds        []kind // These are all kinds except the ledger.
 	ledgerKind   kind
-	policies     *policyValues // nil with onlyBases
+	policies     *policyValues // policies is nil with OnlyBases.
 	bases        *policyValues
-	ledgerValues *ledgerValues // nil with onlyBases
+	ledgerValues *ledgerValues // ledgerValues is nil with OnlyBases.
 
-	ownValuesRead bool // the values of this instance were read, so writes are safe
+	ownValuesRead bool // ownValuesRead is true if the values of this instance were read, so that writes are safe.
 	peers         peers
 	writeBackoff  writeBackoff
 	invalidValues invalidValues
@@ -120,7 +121,7 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	})
 	if s.ledgerValues != nil {
 		goroutines.Go(func() {
-			<-firstReadDone // requests wait for the other kinds
+			<-firstReadDone // Requests wait for the other kinds.
 			s.runLedger(ctx)
 		})
 	}
@@ -180,7 +181,7 @@ func (s *Store) runLedger(ctx context.Context) {
 	for {
 		select {
 		case <-ticker.C:
-			s.writeKind(ctx, &s.ledgerKind, true) // the interval is longer than any backoff
+			s.writeKind(ctx, &s.ledgerKind, true) // The interval is longer than any backoff.
 			s.ledgerValues.readLedgers(ctx)
 		case <-ctx.Done():
 			flushCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)

@@ -13,18 +13,18 @@ import (
 // readSummary counts the results of reading many stored values. Its methods may be called
 // concurrently.
 type readSummary struct {
-	failed *atomic.Bool // whether the last read failed
+	failed *atomic.Bool // failed is true if the last read failed.
 
 	mu                sync.Mutex
 	validPolicies     int
-	restoredSites     map[restoredSite]bool // sites with a restored current version
-	removedValues     int                   // expired values
-	invalidCount      int                   // invalid values
-	firstInvalidKey   string                // key of the first invalid value
-	firstInvalidError error                 // error of the first invalid value
-	failedReads       int                   // values that could not be read
-	firstError        error                 // the first error
-	delayedChanges    int                   // changes that are delayed again
+	restoredSites     map[restoredSite]bool // restoredSites are the sites with a restored current version.
+	removedValues     int                   // removedValues is the number of expired values.
+	invalidCount      int                   // invalidCount is the number of invalid values.
+	firstInvalidKey   string                // firstInvalidKey is the key of the first invalid value.
+	firstInvalidError error                 // firstInvalidError is the error of the first invalid value.
+	failedReads       int                   // failedReads is the number of values that could not be read.
+	firstError        error                 // firstError is the first error of such a read.
+	delayedChanges    int                   // delayedChanges is the number of changes that are delayed again.
 }
 
 // restoredSite identifies a site whose robots.txt was restored, and the cache.

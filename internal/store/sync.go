@@ -21,7 +21,7 @@ func (s *Store) Sync(ctx context.Context) {
 			s.ownValuesRead = true
 		}
 	}
-	instances, err := s.listInstances(ctx) // after an error, known peers are still read
+	instances, err := s.listInstances(ctx) // After an error, known peers are still read.
 	for _, instance := range s.peers.duePeers(instances, s.instance, s.now()) {
 		startedAt := s.now()
 		for i := range s.kinds {

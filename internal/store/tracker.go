@@ -27,7 +27,8 @@ type writtenValue struct {
 	revision revision
 }
 
-// revision identifies the state of a value's content. A change of urgent is written without delay.
+// revision identifies the state of a value's content. If urgent has changed, the value is written
+// without delay.
 type revision struct{ urgent, other uint64 }
 
 func (t *tracker) get(name string) writtenValue {
@@ -96,7 +97,7 @@ type valueChange struct {
 	name        string
 	logField    zap.Field
 	revision    revision
-	minInterval time.Duration // minimum time since the last write
+	minInterval time.Duration // minInterval is the minimum time since the last write.
 	encode      func() (d ledger.StoredDocument, empty bool, err error)
 }
 
@@ -106,7 +107,7 @@ func (t *tracker) newPendingWrite(change valueChange, now time.Time) (write pend
 	written := t.get(change.name)
 	isFirst, age := written.saved.IsZero(), now.Sub(written.saved)
 	if age < 0 {
-		age = renewInterval // a wrong clock wrote the value
+		age = renewInterval // A wrong clock wrote the value.
 	}
 	renew := !isFirst && age >= renewInterval
 	if change.revision == written.revision && !renew || !isFirst && age < change.minInterval {
@@ -127,7 +128,7 @@ func (t *tracker) newPendingWrite(change valueChange, now time.Time) (write pend
 				t.set(change.name, written)
 				return nil, nil
 			case empty && renew:
-				return nil, nil // the value expires
+				return nil, nil // The value expires.
 			}
 			return document.Data, nil
 		},

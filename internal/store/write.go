@@ -66,7 +66,7 @@ func (s *Store) writeValue(ctx context.Context, k key, pending pendingWrite) err
 	writeMu.Lock()
 	defer writeMu.Unlock()
 	data, err := pending.encode()
-	if err == nil && data == nil { // nothing is left to store
+	if err == nil && data == nil { // Nothing is left to store.
 		s.memory.writeFailures.record(k.kind, s.now(), nil)
 		return nil
 	}

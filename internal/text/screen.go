@@ -14,7 +14,7 @@ type Terminal struct {
 	out   *bufio.Writer
 	width int
 	color bool
-	line  []byte // the unfinished line
+	line  []byte // line is the unfinished line.
 }
 
 // NewTerminal returns a Terminal that writes to w. width is the maximum length of a line in
@@ -48,7 +48,7 @@ func (s *Terminal) Write(p []byte) (int, error) {
 // Flush writes the unfinished line. Flush returns the first error of any write.
 func (s *Terminal) Flush() error {
 	if len(s.line) > 0 {
-		_, _ = s.out.WriteString(wrapLine(string(s.line), s.width)) // the following Flush returns the error
+		_, _ = s.out.WriteString(wrapLine(string(s.line), s.width)) // The following Flush returns the error.
 		s.line = s.line[:0]
 	}
 	return s.out.Flush()
@@ -62,7 +62,7 @@ func wrapLine(line string, width int) string {
 	}
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	words := strings.Split(line[len(indent):], " ")
-	var folded, b strings.Builder // finished lines, and the current line
+	var folded, b strings.Builder // These are the finished lines and the current line.
 	b.WriteString(indent + words[0])
 	at := displayWidth(indent) + displayWidth(words[0])
 	for _, word := range words[1:] {

@@ -27,7 +27,7 @@ func ContainsFold(names []string, name string) bool {
 // edit inserts, removes or replaces a byte, or swaps two adjacent bytes, and no byte is edited
 // twice (optimal string alignment).
 func EditDistance(a, b string, limit int) int {
-	var buffers [3][64]int // enough for most names
+	var buffers [3][64]int // This is enough for most names.
 	rows := [3][]int{}
 	for i := range rows {
 		if rows[i] = buffers[i][:]; len(b) >= len(buffers[i]) {

@@ -9,11 +9,11 @@ import (
 type ColumnKind uint8
 
 const (
-	NameColumn    ColumnKind = iota // a name or number, never broken or cut
-	ListColumn                      // names separated by commas, broken after a comma
-	ProseColumn                     // broken between words
-	LongColumn                      // a path or rule, cut
-	VerdictColumn                   // like NameColumn, with the first word in color, see [Colorize]
+	NameColumn    ColumnKind = iota // NameColumn has a name or a number, which is never broken or cut.
+	ListColumn                      // ListColumn has names separated by commas. It is broken after a comma.
+	ProseColumn                     // ProseColumn is broken between words.
+	LongColumn                      // LongColumn has a path or rule, which is cut.
+	VerdictColumn                   // VerdictColumn is like NameColumn, with the first word in color. See [Colorize].
 )
 
 // splitCell splits a cell into the pieces that are never broken, and returns the separator between
@@ -38,7 +38,7 @@ type Column struct {
 // are broken or cut according to the kind of their column. If the table is still too wide, each
 // cell gets a line of its own.
 type Table struct {
-	Indent  int // columns before each row
+	Indent  int // Indent is the number of columns before each row.
 	w       io.Writer
 	columns []Column
 	rows    [][]string

@@ -13,7 +13,7 @@ import (
 // the direction of text are all replaced.
 func Printable(s string) string {
 	if !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return s // the usual case
+		return s // This is the usual case.
 	}
 	return strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {

@@ -27,7 +27,7 @@ type FieldChange struct {
 	After  string `json:"after,omitempty"`
 }
 
-// Values of [Change.Kind].
+// These are the values of [Change.Kind].
 const (
 	Added   = "added"
 	Removed = "removed"
@@ -81,6 +81,6 @@ func diffFields(before, after *uaident.Crawler) (changes []FieldChange) {
 // decodeFields returns the JSON values of an entry by field name.
 func decodeFields(c *uaident.Crawler) map[string]json.RawMessage {
 	fields := make(map[string]json.RawMessage)
-	_ = json.Unmarshal(AppendEntry(nil, c), &fields) // always valid JSON
+	_ = json.Unmarshal(AppendEntry(nil, c), &fields) // This is always valid JSON.
 	return fields
 }

@@ -13,7 +13,7 @@ import (
 
 const entryDescription = `an entry is an object such as {"token": "FooBot", "class": "search", "source": "https://foo.example/bot"}`
 
-// Field names of an entry, in output order, and of its verification object.
+// These are the field names of an entry, in output order, and of its verification object.
 var (
 	entryFields = []string{
 		"token", "operator", "class", "user_triggered", "wildcard", "fallback", "aliases", "robots_only", "controls", "family", "app",
@@ -23,7 +23,7 @@ var (
 	verificationFields = []string{"rdns", "ranges", "confirming_ranges", "web_bot_auth", "unsure"}
 )
 
-// Allowed values of provenance, crawl_delay and purposes.
+// These are the allowed values of provenance, crawl_delay and purposes.
 var (
 	provenances   = []string{"documented", "dataset", "unsourced"}
 	delaySupports = []string{"undocumented", "obeys", "ignores"}
@@ -33,7 +33,7 @@ var (
 // entry is a decoded registry entry with its position in the file.
 type entry struct {
 	uaident.Crawler
-	offset int // byte offset of the entry
+	offset int // offset is the byte offset of the entry.
 }
 
 // classNames returns the names of the classes that an entry can have.
@@ -116,7 +116,7 @@ func (r *parser) parseEntry() (e entry) {
 		}
 	})
 	if len(r.errs) > numErrors {
-		return e // checkEntry would report consequences of these errors
+		return e // Otherwise, checkEntry would report consequences of these errors.
 	}
 	r.checkEntry(&e, class, provenance, delay)
 	return e

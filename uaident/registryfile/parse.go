@@ -20,7 +20,7 @@ type parser struct {
 	*jsontext.Decoder
 	base       *uaident.Registry
 	errs       []error
-	nameOwners map[string]string // maps a name to the token of its entry
+	nameOwners map[string]string // The key is a name, and the value is the token of its entry.
 }
 
 // Parse decodes a registry file. The error lists up to 50 mistakes, each with file, line, column
@@ -86,7 +86,7 @@ func (r *parser) parseFile() (*File, []entry) {
 
 // failAt records an error with the line and column of a byte offset.
 func (r *parser) failAt(offset int, format string, args ...any) {
-	if len(r.errs) <= maxErrors { // ErrorAt scans the whole file for the line and column
+	if len(r.errs) <= maxErrors { // ErrorAt scans the whole file for the line and column.
 		r.errs = append(r.errs, r.ErrorAt(offset, format, args...))
 		return
 	}

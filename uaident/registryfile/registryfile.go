@@ -10,14 +10,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Bounds of a registry file.
+// These are bounds of a registry file.
 const (
 	MaxBytes    = 4 << 20
 	MaxCrawlers = 3000
-	maxName     = 100 // bytes of a token, alias or operator
-	maxText     = 500 // bytes of any other string
-	maxList     = 64  // strings in a list
-	maxErrors   = 50  // reported errors
+	maxName     = 100 // maxName is the maximum number of bytes of a token, alias or operator.
+	maxText     = 500 // maxText is the maximum number of bytes of any other string.
+	maxList     = 64  // maxList is the maximum number of strings in a list.
+	maxErrors   = 50  // maxErrors is the maximum number of reported errors.
 )
 
 // File is the content of a registry file, which contains all crawlers of a registry or only some.

@@ -27,12 +27,12 @@ type entryJSON struct {
 	Checked            string            `json:"checked,omitempty"`
 	Provenance         string            `json:"provenance,omitempty"`
 	CrawlDelay         string            `json:"crawl_delay,omitempty"`
-	CrawlDelayMax      int               `json:"crawl_delay_max,omitempty"` // seconds
+	CrawlDelayMax      int               `json:"crawl_delay_max,omitempty"` // The unit is the second.
 	CrawlDelayWildcard bool              `json:"crawl_delay_wildcard,omitempty"`
 	CrawlDelaySource   string            `json:"crawl_delay_source,omitempty"`
 	Purposes           []string          `json:"purposes,omitempty"`
 	PurposesSource     string            `json:"purposes_source,omitempty"`
-	RobotsLag          int               `json:"robots_lag,omitempty"` // seconds
+	RobotsLag          int               `json:"robots_lag,omitempty"` // The unit is the second.
 	RobotsLagSource    string            `json:"robots_lag_source,omitempty"`
 }
 
@@ -66,12 +66,12 @@ func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 	switch {
 	case c.Provenance != uaident.Documented:
 		w.Provenance = provenances[c.Provenance]
-	case c.Source == "": // for example, an entry that the site's owner added
+	case c.Source == "": // This can be an entry that the site's owner added.
 		w.Provenance = provenances[uaident.Unsourced]
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(&w) // cannot fail: entryJSON contains only JSON types
+	_ = enc.Encode(&w) // This cannot fail, because entryJSON contains only JSON types.
 	return append(dst, bytes.TrimRight(b.Bytes(), "\n")...)
 }

@@ -15,10 +15,10 @@ import (
 // activeConfig is a configuration that the Verifier uses. An activeConfig is immutable, except for
 // the content of its lists.
 type activeConfig struct {
-	plans          map[string]*crawlerPlan     // by token
-	operators      map[string]*operatorMethods // by operator, in lower case
+	plans          map[string]*crawlerPlan     // The key is the token.
+	operators      map[string]*operatorMethods // The key is the operator in lower case.
 	lists          map[listKey]*addressList
-	crawlersByList map[*addressList][]string // tokens of crawlers
+	crawlersByList map[*addressList][]string // The value has the tokens of the crawlers that use the list.
 }
 
 type listKey struct {
@@ -40,7 +40,7 @@ type crawlerPlan struct {
 // crawlers between hosts, so their crawlers share these methods.
 type operatorMethods struct {
 	lists    []*addressList
-	suffixes []string // for reverse DNS; empty if disabled
+	suffixes []string // suffixes are for reverse DNS. They are empty if this is disabled.
 	scope    uint64
 	resolver Resolver
 }
@@ -57,7 +57,7 @@ func (v *Verifier) newActiveConfig(c *Config, old *activeConfig) (s *activeConfi
 	if resolver == nil {
 		resolver = newResolver(server)
 	}
-	operators := map[string]string{} // by token, in lower case
+	operators := map[string]string{} // The key is the token in lower case.
 	for i := range c.Crawlers {
 		operators[strings.ToLower(c.Crawlers[i].Token)] = c.Crawlers[i].Operator
 	}
@@ -117,9 +117,9 @@ type crawlerMethods struct {
 	rangesComplete, dnsComplete bool
 }
 
-// enabledMethods returns the address lists and domains that c enables for a crawler. A configured
-// list or domain also applies to a crawler of the same operator that falls back to the named
-// crawler. operators maps a token in lower case to its operator.
+// enabledMethods returns the address lists and domains that c enables for a crawler. A list or
+// domain that the site's owner configured for a crawler also applies to crawlers of the same
+// operator with that crawler as a fallback. operators maps a token in lower case to its operator.
 func (c *Config) enabledMethods(crawler *uaident.Crawler, operators map[string]string) (own crawlerMethods, errs []error) {
 	applies := func(name string) bool {
 		return matchesCrawler(name, crawler) || crawler.Operator != "" && text.ContainsFold(crawler.Fallback, name) &&
@@ -134,7 +134,8 @@ func (c *Config) enabledMethods(crawler *uaident.Crawler, operators map[string]s
 				continue
 			}
 			own.lists = append(own.lists, listKey{source: u})
-			own.rangesComplete = !published.IsThirdParty && len(published.Ranges) > 0 // confirming lists cannot deny
+			// A list that only confirms cannot deny.
+			own.rangesComplete = !published.IsThirdParty && len(published.Ranges) > 0
 		}
 	}
 	for _, l := range c.Lists {
@@ -156,7 +157,7 @@ func (c *Config) enabledMethods(crawler *uaident.Crawler, operators map[string]s
 	}
 	for _, d := range c.Domains {
 		if applies(d.CrawlerOrOperator) {
-			clean, _ := normalizeSuffix(d.Suffix) // already validated
+			clean, _ := normalizeSuffix(d.Suffix) // Validate has checked this already.
 			own.suffixes = append(own.suffixes, clean)
 			own.dnsComplete = true
 		}

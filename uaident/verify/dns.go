@@ -37,7 +37,7 @@ var ErrNoName = errors.New("no such DNS record")
 // (neither). Go's client also repeats truncated answers over TCP.
 type netResolver struct {
 	net.Resolver
-	server string // "" for the servers of the system
+	server string // server is "" for the servers of the system.
 }
 
 func newResolver(server string) *netResolver {
@@ -111,8 +111,8 @@ func isUnanswered(err error) bool {
 	return network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// Bounds on the names of an address that are compared with the domains, and on the matching
-// names that are resolved. Operators give each address one name.
+// These are bounds on the names of an address that are compared with the domains, and on the
+// matching names that are resolved. Operators give each address one name.
 const (
 	maxNames          = 64
 	maxForwardLookups = 4
@@ -121,10 +121,10 @@ const (
 // dnsResult is the result of a reverse DNS lookup whose names were resolved again
 // (forward-confirmed).
 type dnsResult struct {
-	state   State    // Verified, Spoofed (conclusive) or Unknown
-	names   []string // the first names of the address
-	name    string   // the name that decided
-	problem error    // reason for Unknown
+	state   State    // state is Verified, Spoofed (conclusive) or Unknown.
+	names   []string // names are the first names of the address.
+	name    string   // name is the name that decided.
+	problem error    // problem is the reason for Unknown.
 }
 
 // confirmDNS looks up the names of addr. The state is Verified if a name is below one of the

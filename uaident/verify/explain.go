@@ -20,7 +20,7 @@ type Explanation struct {
 
 // Step describes one step of a verification in a sentence or two.
 type Step struct {
-	Method Method // None for a step without a method
+	Method Method // Method is None for a step without a method.
 	Text   string
 }
 
@@ -50,7 +50,7 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 	now := v.now()
 	for _, l := range p.lists {
 		if online && isNeverLoaded(l) {
-			_ = v.loadAndReport(ctx, l, isNeverLoaded) // the error is in the status
+			_ = v.loadAndReport(ctx, l, isNeverLoaded) // The error is in the status.
 		}
 		e.explainList(l.newStatus(s.crawlersByList[l], now), l, client)
 	}
@@ -94,7 +94,7 @@ func (e *Explanation) explainList(s ListStatus, l *addressList, client netip.Add
 		return
 	}
 	if !l.isFile && !addr.MayBeFromInternet(client) {
-		return // covered by a later step
+		return // A later step covers this.
 	}
 	about := fmt.Sprintf("%s (%d prefixes, checked %s)", s.Source, s.Prefixes, s.CheckedAt.UTC().Format(time.RFC3339))
 	switch {

@@ -28,8 +28,8 @@ type exportedList struct {
 	Prefixes     []netip.Prefix `json:"prefixes"`
 }
 
-// ExportLists returns the fetched lists as versioned JSON, for [Verifier.ImportLists] after a restart. Export
-// omits lists from files.
+// ExportLists returns the fetched lists as versioned JSON, for [Verifier.ImportLists] after a
+// restart. ExportLists omits lists from files.
 func (v *Verifier) ExportLists() ([]byte, error) {
 	exported := exportedLists{Version: exportVersion, Lists: []exportedList{}}
 	for _, l := range v.activeConfig.Load().lists {
@@ -48,10 +48,10 @@ func (v *Verifier) ExportLists() ([]byte, error) {
 	return json.Marshal(exported)
 }
 
-// ImportLists restores the lists that [Verifier.ExportLists] returned. Call Import after
-// [Verifier.Configure]. Import restores only configured lists that were checked later than the
-// lists in use. A restored list must pass the same checks as a fetched list. Import skips a list
-// that does not, and returns an error for each.
+// ImportLists restores the lists that [Verifier.ExportLists] returned. Call it after
+// [Verifier.Configure]. It restores only configured lists that were checked later than the lists in
+// use. A restored list must pass the same checks as a fetched list. ImportLists skips a list that
+// does not, and returns an error for each.
 func (v *Verifier) ImportLists(data []byte) error {
 	var exported exportedLists
 	if err := json.Unmarshal(data, &exported); err != nil {
@@ -89,7 +89,7 @@ func (v *Verifier) restoreList(l *addressList, t *prefixTable, k exportedList) {
 	defer l.loadMu.Unlock()
 	now := v.options.Now()
 	if k.Checked.After(now) {
-		k.Checked = now // the clock changed
+		k.Checked = now // The clock was changed.
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,8 @@ func (v *Verifier) restoreList(l *addressList, t *prefixTable, k exportedList) {
 		k.ShrunkSince = now
 	}
 	if !k.ShrunkSince.IsZero() {
-		deniesUntil = v.toMonotime(now) // as in deferShrunkList
+		// A list that lost most of its prefixes denies no client. deferShrunkList does the same.
+		deniesUntil = v.toMonotime(now)
 	}
 	l.active.Store(&activePrefixes{t, deniesUntil})
 	l.state.etag, l.state.lastModified = k.ETag, k.LastModified

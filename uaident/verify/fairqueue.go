@@ -10,7 +10,7 @@ import (
 // and so do the networks of an operator. The caller limits the number of lookups, so that the
 // linear searches are fast.
 type fairQueue struct {
-	operators []*operatorJobs // in order of turns; none is empty
+	operators []*operatorJobs // The first operator is the next whose turn it is. None is empty.
 	size      int
 }
 
@@ -18,7 +18,7 @@ type fairQueue struct {
 // operator's domains.
 type operatorJobs struct {
 	scope    uint64
-	networks []*networkJobs // in order of turns; none is empty
+	networks []*networkJobs // The first network is the next whose turn it is. None is empty.
 	size     int
 }
 

@@ -101,7 +101,7 @@ func (v *Verifier) fetchPrefixes(ctx context.Context, l *addressList) error {
 	response, err := v.client.Do(request)
 	if err != nil {
 		if outer, ok := errors.AsType[*url.Error](err); ok {
-			return outer.Err // omits the URL
+			return outer.Err // The message omits the URL.
 		}
 		return err
 	}

@@ -10,10 +10,10 @@ import (
 type State uint8
 
 const (
-	Claimed  State = iota // no method can decide
-	Unknown               // not decided (yet)
-	Verified              // a method confirmed the claim
-	Spoofed               // every method denied the claim conclusively
+	Claimed  State = iota // Claimed means that no method can decide.
+	Unknown               // Unknown means that no method has decided (yet).
+	Verified              // Verified means that a method confirmed the claim.
+	Spoofed               // Spoofed means that every method denied the claim conclusively.
 	numStates
 )
 
@@ -53,10 +53,10 @@ func States() []State { return []State{Claimed, Unknown, Verified, Spoofed} }
 type Method uint8
 
 const (
-	None       Method = iota // no method decided
-	Ranges                   // address lists of the operator
-	ReverseDNS               // forward-confirmed reverse DNS
-	WebBotAuth               // a signature of the request, see package botauth
+	None       Method = iota // None means that no method decided.
+	Ranges                   // Ranges are address lists of the operator.
+	ReverseDNS               // ReverseDNS is forward-confirmed reverse DNS.
+	WebBotAuth               // WebBotAuth is a signature of the request. See package botauth.
 	numMethods
 )
 

@@ -13,13 +13,17 @@ import (
 	"time"
 )
 
-// Intervals for address lists.
+// These are intervals for address lists.
 const (
-	refreshInterval    = 24 * time.Hour     // between fetches of a list, minus up to 10 %
-	minRetryDelay      = 5 * time.Minute    // after a failure, doubled with each further failure
-	maxRetryDelay      = 24 * time.Hour     // maximum wait, also for Retry-After
-	maxDenyAge         = 7 * 24 * time.Hour // time after a check for which a fetched list can deny clients
-	shrinkConfirmTime  = 48 * time.Hour     // a list that lost most of its prefixes is accepted after this time
+	// refreshInterval is the time between two fetches of a list. Up to 10 % are subtracted.
+	refreshInterval = 24 * time.Hour
+	// minRetryDelay is the delay after a failure. It doubles with each further failure.
+	minRetryDelay = 5 * time.Minute
+	maxRetryDelay = 24 * time.Hour // maxRetryDelay is the maximum wait, also for Retry-After.
+	// maxDenyAge is the time after a check for which a fetched list can deny clients.
+	maxDenyAge = 7 * 24 * time.Hour
+	// A list that lost most of its prefixes is accepted after shrinkConfirmTime.
+	shrinkConfirmTime  = 48 * time.Hour
 	maxConcurrentLoads = 4
 )
 
@@ -31,8 +35,8 @@ type addressList struct {
 	// active holds the prefixes that requests use, or nil if the list was never loaded.
 	active atomic.Pointer[activePrefixes]
 
-	loadMu sync.Mutex // held while the list is loading
-	mu     sync.Mutex // guards state
+	loadMu sync.Mutex // loadMu is locked while the list is loaded.
+	mu     sync.Mutex // This mutex guards state.
 	state  listState
 }
 
@@ -45,14 +49,15 @@ type activePrefixes struct {
 
 // listState holds the times, validators and errors of the loads of an address list.
 type listState struct {
-	etag, lastModified       string    // of the response in use
-	lastChanged, lastChecked time.Time // see ListStatus
-	nextLoad                 time.Time // next fetch, for a URL
-	failures                 int       // consecutive failures
+	etag, lastModified       string    // These are from the response in use.
+	lastChanged, lastChecked time.Time // ListStatus explains these times.
+	nextLoad                 time.Time // nextLoad is the time of the next fetch from a URL.
+	failures                 int       // failures counts consecutive failures.
 	err                      error
-	shrunkSince              time.Time // first response without most of the prefixes; else zero
-	fileTime                 time.Time
-	fileSize                 int64
+	// shrunkSince is the time of the first response without most of the prefixes, or zero.
+	shrunkSince time.Time
+	fileTime    time.Time
+	fileSize    int64
 }
 
 // newStatus returns the status of the list. users are the tokens of the crawlers with this list.
@@ -71,7 +76,7 @@ func (l *addressList) newStatus(users []string, now monotime) ListStatus {
 	return s
 }
 
-// loadAndReport is loadList and calls OnList after a completed attempt.
+// loadAndReport calls loadList, and then calls OnList if an attempt was completed.
 func (v *Verifier) loadAndReport(ctx context.Context, l *addressList, due func(*addressList) bool) error {
 	completed, err := v.loadList(ctx, l, due)
 	if completed && v.options.OnList != nil {
@@ -95,7 +100,7 @@ func (v *Verifier) loadList(ctx context.Context, l *addressList, due func(*addre
 		err = v.fetchList(ctx, l)
 	}
 	if ctx.Err() != nil && err != nil {
-		return false, err // cancelled; not an error of the list
+		return false, err // The load was cancelled. This is not an error of the list.
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -28,14 +28,14 @@ type lookupQueue struct {
 	maxRunning, maxWaiting int
 	timeout                time.Duration
 	run                    func(context.Context, lookupJob)
-	needsResult            func(resultKey, monotime) bool // reports whether a lookup still has no result
+	needsResult            func(resultKey, monotime) bool // needsResult reports whether a lookup still has no result.
 	now                    func() monotime
 
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	networkStates      *networkStates
-	minNetworkInterval monotime // average interval between lookups of one network
+	minNetworkInterval monotime // minNetworkInterval is the average interval between lookups of one network.
 	minLookupInterval  time.Duration
 	createdAt          time.Time
 
@@ -44,16 +44,19 @@ type lookupQueue struct {
 	crowdedScope atomic.Uint64
 	numDropped   atomic.Uint64
 
-	mu               sync.Mutex
-	newJobs          fairQueue              // subjects without a result, limited by rate
-	rechecks         fairQueue              // subjects with a result, with their own room and no rate
-	pendingKeys      map[resultKey]struct{} // waiting or running
+	mu sync.Mutex
+	// These lookups are for addresses without a result. Their rate is limited.
+	newJobs fairQueue
+	// These lookups are for addresses with a result. They have their own room and no limit of the
+	// rate.
+	rechecks         fairQueue
+	pendingKeys      map[resultKey]struct{} // These lookups wait or run.
 	numRunning       int
-	runningByNetwork map[netip.Prefix]int // running, by network
-	numSlow          int                  // running slow jobs that have a slot
-	overdue          []*runningLookup     // running slow jobs without a slot
-	rate             limit.Rate           // rate of fresh jobs, relative to made
-	timer            *time.Timer          // starts the next job; nil if not set
+	runningByNetwork map[netip.Prefix]int // The value is the number of running lookups of the network.
+	numSlow          int                  // numSlow is the number of running slow lookups that have a slot.
+	overdue          []*runningLookup     // These are running slow lookups without a slot.
+	rate             limit.Rate           // rate limits newJobs, relative to made.
+	timer            *time.Timer          // timer starts the next lookup. It is nil if it is not set.
 	slowAfter        time.Duration
 }
 
@@ -62,17 +65,17 @@ type runningLookup struct {
 	lookupJob
 	network       netip.Prefix
 	cancel        context.CancelFunc
-	holdsSlowSlot bool // occupies a slot of slow jobs
+	holdsSlowSlot bool // holdsSlowSlot is true if the lookup occupies a slot for slow lookups.
 	isDone        bool
 }
 
-// Shares of the limits. A network is a /24 for IPv4 and a /48 for IPv6.
+// These are shares of the limits. A network is a /24 for IPv4 and a /48 for IPv6.
 const (
-	networkShare = 8  // maximum share of a network in the queue: 1/8
-	slowShare    = 2  // maximum share of a network, and of all slow jobs, in the slots: 1/2
-	rateShare    = 20 // maximum share of a network in the rate: 1/20
-	networkBurst = 40 // burst of a network
-	recheckShare = 4  // share of rechecks in the queue: 1/4
+	networkShare = 8  // The maximum share of a network in the queue is 1/8.
+	slowShare    = 2  // The maximum share of a network, and of all slow lookups, in the slots is 1/2.
+	rateShare    = 20 // The maximum share of a network in the rate is 1/20.
+	networkBurst = 40 // networkBurst is the burst of a network.
+	recheckShare = 4  // The share of rechecks in the queue is 1/4.
 	burst        = 4 * time.Second
 )
 
@@ -123,7 +126,7 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, ok := q.pendingKeys[j.resultKey]; ok || !q.needsResult(j.resultKey, now) {
-		return // completed since the caller checked
+		return // The lookup has completed since the caller checked.
 	}
 	queue, room := &q.newJobs, max(q.maxWaiting-q.maxWaiting/recheckShare, 1)
 	if recheck {

@@ -21,9 +21,9 @@ const statesPerBucket = 4
 // networkState is the state of one network. Only one goroutine at a time may change the state. A
 // nil state is valid and belongs to a network without recent lookups.
 type networkState struct {
-	id         atomic.Uint64 // hash of the network, or 0
-	lookupRate limit.Rate    // rate of the lookups from the network
-	slowUntil  atomic.Int64  // monotime
+	id         atomic.Uint64 // id is the hash of the network, or 0.
+	lookupRate limit.Rate    // lookupRate is the rate of lookups from the network.
+	slowUntil  atomic.Int64  // slowUntil is a monotime.
 }
 
 // slowDuration is the time for which a network is slow after a slow lookup.
@@ -63,7 +63,7 @@ func (n *networkStates) findOrAdd(network netip.Prefix) *networkState {
 		}
 	}
 	oldest.lookupRate.Reset()
-	oldest.slowUntil.Store(-int64(maxMonotime / 2)) // long ago
+	oldest.slowUntil.Store(-int64(maxMonotime / 2)) // The time is long ago.
 	oldest.id.Store(id)
 	return oldest
 }
@@ -79,8 +79,7 @@ func (p *networkState) mayStartLookup(now, ahead monotime) bool {
 	return p == nil || p.lookupRate.TimeUntilDue(time.Duration(now)) < time.Duration(ahead)
 }
 
-// countLookup counts a lookup. each is the minimum interval between lookups of the network on
-// average.
+// countLookup counts a lookup. each is the minimum average interval between lookups of the network.
 func (p *networkState) countLookup(now, each monotime) {
 	p.lookupRate.Charge(time.Duration(now), time.Duration(each))
 }

@@ -11,16 +11,17 @@ import (
 // contain them. PublishedRanges is safe for concurrent use.
 type PublishedRanges struct {
 	verifier     *Verifier
-	operators    []string // in lower case
+	operators    []string // The operators are in lower case.
 	lastSnapshot atomic.Pointer[rangesSnapshot]
 }
 
 // rangesSnapshot is the cached result of [PublishedRanges.Prefixes] with the lists from which it
 // was computed. A rangesSnapshot is immutable.
 type rangesSnapshot struct {
-	config   *activeConfig
-	lists    []*addressList
-	tables   []*activePrefixes // of lists; nil for a list that was never loaded
+	config *activeConfig
+	lists  []*addressList
+	// tables has the prefixes of each list. An element is nil for a list that was never loaded.
+	tables   []*activePrefixes
 	prefixes []netip.Prefix
 }
 

@@ -41,7 +41,7 @@ func codeElementTexts(data []byte) (texts []string) {
 	z := nethtml.NewTokenizer(bytes.NewReader(data))
 	z.SetMaxBuf(MaxListBytes)
 	var text strings.Builder
-	within, depth := "", 0 // the open outermost element, and its nesting depth
+	within, depth := "", 0 // These are the open outermost element and its nesting depth.
 	end := func() {
 		if text.Len() > 0 {
 			texts = append(texts, text.String())
@@ -51,7 +51,7 @@ func codeElementTexts(data []byte) (texts []string) {
 	}
 	for {
 		switch z.Next() {
-		case nethtml.ErrorToken: // end of input, also within an open element
+		case nethtml.ErrorToken: // The input has ended, perhaps within an open element.
 			end()
 			return texts
 		case nethtml.TextToken:

@@ -53,7 +53,7 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 			IPv6 json.RawMessage `json:"prefixes_ipv6"`
 		}
 		if json.Unmarshal(list[name], &product) != nil {
-			continue // not this format
+			continue // The list does not have this format.
 		}
 		for _, field := range []struct {
 			name  string

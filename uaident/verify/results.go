@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Times for which DNS results are cached.
+// These are the times for which DNS results are cached.
 const (
 	verifiedLifetime = monotime(24 * time.Hour)
 	failedLifetime   = monotime(time.Hour)
-	minUnknownRetry  = monotime(time.Minute) // doubled with each further failure
+	minUnknownRetry  = monotime(time.Minute) // This time doubles with each further failure.
 	maxUnknownRetry  = monotime(5 * time.Minute)
 )
 
@@ -26,7 +26,7 @@ const maxMonotime = monotime(1<<63 - 1)
 // that its name may have.
 type resultKey struct {
 	addr  [16]byte
-	scope uint64 // the domains, see hashDomains
+	scope uint64 // scope identifies the domains. See hashDomains.
 }
 
 func newResultKey(addr netip.Addr, scope uint64) resultKey { return resultKey{addr.As16(), scope} }
@@ -34,10 +34,10 @@ func newResultKey(addr netip.Addr, scope uint64) resultKey { return resultKey{ad
 // result is the immutable result of a reverse DNS lookup.
 type result struct {
 	resultKey
-	state     State    // Verified, Spoofed or Unknown
-	failures  uint8    // consecutive failures, for Unknown
-	recheckAt monotime // next lookup
-	expiresAt monotime // expiry
+	state     State    // state is Verified, Spoofed or Unknown.
+	failures  uint8    // failures counts consecutive failures of an Unknown result.
+	recheckAt monotime // recheckAt is the time of the next lookup.
+	expiresAt monotime // expiresAt is the time at which the result expires.
 }
 
 // stateAt returns the state, or Unknown if the result has expired at now. r can be nil.
@@ -55,7 +55,7 @@ type resultCache struct {
 	seed            maphash.Seed
 	verifiedResults resultTable
 	otherResults    resultTable
-	mu              sync.Mutex // held while a slot changes
+	mu              sync.Mutex // This mutex is locked while a slot changes.
 }
 
 const resultsPerBucket = 8
@@ -113,7 +113,7 @@ func (r *resultCache) putResult(next *result, now monotime) {
 	if next.state == Verified {
 		to, from = from, to
 	}
-	r.mu.Lock() // rarely contended: once a lookup
+	r.mu.Lock() // The lock is rarely contended, because it is taken once for each lookup.
 	defer r.mu.Unlock()
 	to.putResult(hash, next, now)
 	from.removeResult(hash, next.resultKey)
@@ -135,7 +135,7 @@ func (p *resultTable) putResult(hash uint64, next *result, now monotime) {
 			bucket[i].Store(next)
 			return
 		}
-		if until := max(r.expiresAt-now, 0); until < end { // 0 for expired results
+		if until := max(r.expiresAt-now, 0); until < end { // This is 0 for expired results.
 			place, end = i, until
 		}
 	}
@@ -166,7 +166,8 @@ func newResult(s resultKey, state State, previous *result, now monotime) *result
 		next.failures = min(previous.failures, 8) + 1
 	}
 	next.recheckAt = now + min(minUnknownRetry<<(next.failures-1), maxUnknownRetry)
-	next.expiresAt = next.recheckAt + maxUnknownRetry // remembers the number of failures
+	// The result stays longer, so that the number of failures is not forgotten.
+	next.expiresAt = next.recheckAt + maxUnknownRetry
 
 	if previous != nil && previous.state != Unknown && now < previous.expiresAt {
 		next.state, next.expiresAt = previous.state, previous.expiresAt

@@ -8,12 +8,12 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// Bounds for plausible lists. A list that covers the Internet would verify every client.
+// These are bounds for plausible lists. A list that covers the Internet would verify every client.
 const (
 	minPrefixBits4 = 8
 	minPrefixBits6 = 16
-	maxAddrs4      = 1 << 27 // IPv4 addresses, 1/32 of all
-	maxNetworks6   = 4       // IPv6 prefixes of length 16
+	maxAddrs4      = 1 << 27 // This is 1/32 of all IPv4 addresses.
+	maxNetworks6   = 4       // This is a number of IPv6 prefixes of length 16.
 )
 
 // prefixTable is an immutable set of prefixes that finds the prefix of an address.

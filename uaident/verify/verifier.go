@@ -47,11 +47,11 @@ type Verifier struct {
 	client         *http.Client
 	results        *resultCache
 	lookups        *lookupQueue
-	lookupsByState [numStates]atomic.Uint64 // by result of the lookup
+	lookupsByState [numStates]atomic.Uint64 // The index is the result of the lookup.
 
 	configMu      sync.Mutex
 	activeConfig  atomic.Pointer[activeConfig]
-	configChanged chan struct{} // wakes Run; never blocks
+	configChanged chan struct{} // A value wakes Run. Sending never blocks.
 }
 
 // New returns a Verifier without a configuration. Every client is [Claimed] until
@@ -226,9 +226,9 @@ func (v *Verifier) lookUp(ctx context.Context, j lookupJob) {
 	c := confirmDNS(ctx, j.resolver, j.address, j.suffixes)
 	switch {
 	case v.lookups.ctx.Err() != nil:
-		return // closed; not a result of the address
+		return // The Verifier was closed. This says nothing about the address.
 	case c.state == Unknown && errors.Is(ctx.Err(), context.Canceled):
-		v.lookups.numDropped.Add(1) // cancelled in favor of another lookup
+		v.lookups.numDropped.Add(1) // The lookup was cancelled in favor of another lookup.
 		return
 	}
 	v.lookupsByState[c.state].Add(1)
@@ -250,7 +250,7 @@ func (v *Verifier) Run(ctx context.Context) {
 	ticker := time.NewTicker(checkInterval)
 	defer ticker.Stop()
 	for {
-		v.loadAll(ctx, v.isListDue) // errors are in Lists
+		v.loadAll(ctx, v.isListDue) // The errors are in Lists.
 		select {
 		case <-ctx.Done():
 			return

@@ -34,17 +34,18 @@ func (p *Publisher) ApplyAction(ctx context.Context, verb, id string, by Decisio
 		return s, nil, fmt.Errorf("unknown verb %q", verb)
 	})
 	if errors.Is(err, ErrOther) {
-		_, _ = p.store.ReadHistory(ctx) // to learn the new change
+		_, _ = p.store.ReadHistory(ctx) // The run loop now reads the new change.
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.wakeUp() // the trial may end sooner
+	p.wakeUp() // The trial may end earlier than at the time of the next step.
 	return changed, p.applyHistory(context.WithoutCancel(ctx))
 }
 
-// checkSameChange returns [ErrOther] if an action without an ID would apply to another change in
-// the stored history, now, than in the history that this instance has reported, shown.
+// checkSameChange returns [ErrOther] if an action without an ID would apply to another change than
+// this instance has reported. now is the stored history, and shown is the history that was
+// reported.
 func checkSameChange(now, shown *History, verb string) error {
 	was, is := shown.changeForAction(verb), now.changeForAction(verb)
 	if was != nil && is != nil && was.Number != is.Number {

@@ -49,10 +49,10 @@ func (p *Publisher) fetchBaseIfDue(r *http.Request, key policy.Key) *policy.Stat
 	if entry.State() == nil {
 		p.awaitStorageRead(r.Context(), requestWait)
 		s := site.NewSite(key)
-		p.RequestSites.AdoptFromFormerKeys(p.Bases, serverFromRequest(r), &s) // a reload may have changed the key
+		p.RequestSites.AdoptFromFormerKeys(p.Bases, serverFromRequest(r), &s) // A reload may have changed the key.
 	}
 	if !entry.IsDue(p.Now()) {
-		return entry.State() // another request may have fetched it
+		return entry.State() // Another request may have fetched the base meanwhile.
 	}
 	asks := r.WithContext(context.WithValue(context.WithoutCancel(r.Context()), baseRequestKey{}, true))
 	fetch, ok := p.Source.Prepare(asks, key)
@@ -64,7 +64,7 @@ func (p *Publisher) fetchBaseIfDue(r *http.Request, key policy.Key) *policy.Stat
 	defer enough.Stop()
 	for done := refresh(); entry.State() == nil; done = refresh() {
 		var slot <-chan time.Time
-		if done == nil { // too many fetches run
+		if done == nil { // Too many fetches run at this time.
 			slot = time.After(slotInterval)
 		}
 		select {
@@ -117,7 +117,7 @@ func (p *Publisher) fetchObserver(key policy.Key) func(before, after policy.Stat
 		switch {
 		case isBaseUsable(&after) && known && !isBaseUsable(&before):
 			log.Log(logLevelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
-		case isBaseUsable(&after), known && !isBaseUsable(&before): // logged before
+		case isBaseUsable(&after), known && !isBaseUsable(&before): // The failure was logged before.
 		default:
 			log.Log(logLevelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+describeBaseInUse(after), zap.Int("status", after.LastStatus), zap.Error(after.LastErr))
 		}
@@ -133,7 +133,7 @@ func logLevelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
 	return level
 }
 
-// describeBaseInUse says what is served while a base cannot be fetched.
+// describeBaseInUse says which base is served while it cannot be fetched.
 func describeBaseInUse(s policy.State) string {
 	if s.Current != nil {
 		return "the last good base is used"

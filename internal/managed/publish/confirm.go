@@ -19,9 +19,10 @@ type ConfirmationMode string
 
 // The values of ConfirmationMode.
 const (
-	ConfirmSearch ConfirmationMode = "search" // changes that newly disallow / or a requested page for a search engine
-	ConfirmAny    ConfirmationMode = "any"    // all changes of a file
-	ConfirmOff    ConfirmationMode = "off"    // no changes
+	// A person must confirm changes that newly disallow / or a requested page for a search engine.
+	ConfirmSearch ConfirmationMode = "search"
+	ConfirmAny    ConfirmationMode = "any" // A person must confirm all changes of a file.
+	ConfirmOff    ConfirmationMode = "off" // No change must be confirmed.
 )
 
 // maxCompared is the maximum number of compared files.
@@ -41,7 +42,7 @@ func (p *Publisher) confirmationReasons(published *managed.Schedule, next submis
 	compare := managed.Comparison{Before: published, After: next.schedule, Hosts: hosts, Base: p.NewBaseLookup(), Now: p.Now(), MaxPairs: maxCompared}
 	var unread map[string]bool
 	if p.hasBegun.Load() {
-		compare.Hosts = append(hosts, p.place.Hosts...) // each host may have its own base
+		compare.Hosts = append(hosts, p.place.Hosts...) // Each host may have its own base.
 		if unread = p.hostsWithoutBase(compare.Base); len(unread) > 0 {
 			p.awaitStorageRead(context.Background(), requestWait)
 			compare.Base = p.NewBaseLookup()
@@ -142,17 +143,18 @@ func searchEngines(registry *uaident.Registry) (all []*uaident.Crawler) {
 	return all
 }
 
-// reasonFinder collects the reasons why a person must confirm a change.
+// reasonFinder collects the reasons for which a person must confirm a change.
 type reasonFinder struct {
 	engines       []*uaident.Crawler
 	isFirstChange bool
-	visits        map[string][]ledger.CrawlerVisit // by host
+	visits        map[string][]ledger.CrawlerVisit // The key is the host.
 	reasons       []string
-	startTimes    map[string]time.Time // start of each reason, by reason and hosts
+	// startTimes has the time from which each reason applies, by the reason and its hosts.
+	startTimes map[string]time.Time
 }
 
-// reasonsOrLimit returns the reasons. If there are none, but left files were not compared, that is
-// the only reason.
+// reasonsOrLimit returns the reasons. left is the number of files that were not compared. If no
+// other reason is known, this is the reason.
 func (f *reasonFinder) reasonsOrLimit(left int) []string {
 	if left > 0 && len(f.reasons) == 0 {
 		return []string{fmt.Sprintf("only the first %d files were compared, %d more were not", maxCompared, left)}
@@ -173,8 +175,9 @@ func (f *reasonFinder) addReason(reason, hosts string, p managed.FilePair) {
 	f.reasons = append(f.reasons, reason+hosts+describeStart(p))
 }
 
-// addNewlyDisallowed adds reasons if search engines may newly not fetch / or a page that they requested in
-// the last 24 hours. A first change with staging may disallow everything.
+// addNewlyDisallowed adds reasons if a search engine may no longer fetch / or a page that it
+// requested in the last 24 hours. The first change of a site may disallow everything at staging
+// hosts.
 func (f *reasonFinder) addNewlyDisallowed(p managed.FilePair) {
 	before, after := policy.Parse(p.Before), policy.Parse(p.After)
 	engines := f.engines
@@ -215,7 +218,7 @@ func joinFirstTokens(tokens []string) string {
 func describeHosts(p managed.FilePair) string {
 	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
 	switch {
-	case len(named) < len(p.Hosts) || len(named) == 0: // hosts that no rule names, too
+	case len(named) < len(p.Hosts) || len(named) == 0: // The pair is for hosts that no rule names, too.
 		return ""
 	case len(named) > 2:
 		return fmt.Sprintf(" at %s and %d more", named[0], len(named)-1)

@@ -45,8 +45,8 @@ type Origin string
 // The origins.
 const (
 	FromConfiguration Origin = "configuration"
-	FromRules         Origin = "rules"    // a list of rules has changed
-	FromRollback      Origin = "rollback" // a person published an earlier change again
+	FromRules         Origin = "rules"    // A list of rules has changed.
+	FromRollback      Origin = "rollback" // A person published an earlier change again.
 )
 
 // State is the state of a change.
@@ -54,13 +54,13 @@ type State string
 
 // The states. A change is pending in the first three states, and past in the last three.
 const (
-	Waiting    State = "waiting"     // a person has to confirm it
-	Shadow     State = "shadow"      // the guard compares live requests, without effect
-	Canary     State = "canary"      // some hosts serve it
-	Published  State = "published"   // all hosts serve it
-	Superseded State = "superseded"  // another change was published
-	RolledBack State = "rolled_back" // a person took it back
-	Rejected   State = "rejected"    // it was replaced or stopped before publication
+	Waiting    State = "waiting"     // Waiting means that a person has to confirm the change.
+	Shadow     State = "shadow"      // Shadow means that the guard compares live requests, without effect on them.
+	Canary     State = "canary"      // Canary means that some hosts serve the change.
+	Published  State = "published"   // Published means that all hosts serve the change.
+	Superseded State = "superseded"  // Superseded means that another change was published after this one.
+	RolledBack State = "rolled_back" // RolledBack means that a person took the change back.
+	Rejected   State = "rejected"    // Rejected means that the change was replaced or stopped before publication.
 )
 
 // ObservedStates returns the states that are reported to [Observer].OnChangeState. Superseded is
@@ -69,7 +69,7 @@ func ObservedStates() []State {
 	return []State{Waiting, Shadow, Canary, Published, RolledBack, Rejected}
 }
 
-// ByTrial is the User of a trial that rejects a change.
+// ByTrial is the User of the decision when a trial rejects a change.
 const ByTrial = "trial"
 
 // Decision says who submitted, confirmed, promoted or ended a change, when and why.
@@ -83,22 +83,23 @@ type Decision struct {
 // Rollout configures the trial of a change before publication. The zero value publishes without a
 // trial.
 type Rollout struct {
-	State   State    `json:"state,omitempty"`   // Shadow or Canary; "" publishes immediately
-	Seconds int64    `json:"seconds,omitempty"` // length of the trial; 0 until a person promotes the change
-	Hosts   []string `json:"hosts,omitempty"`   // of Canary
+	State State `json:"state,omitempty"` // State is Shadow or Canary. "" publishes the change immediately.
+	// Seconds is the length of the trial. With 0 it ends when a person promotes the change.
+	Seconds int64    `json:"seconds,omitempty"`
+	Hosts   []string `json:"hosts,omitempty"` // Hosts are the hosts that serve the change during a canary.
 }
 
 // Change is a set of rules that was submitted for a site, and its way to publication. Its ID
 // identifies the rules, so two changes with the same rules have the same ID.
 type Change struct {
 	Number int       `json:"number"` // sequence number of the change at its site
-	ID     string    `json:"id"`     // of the spec
-	Parent string    `json:"parent"` // the ID of the change that was published before
+	ID     string    `json:"id"`     // ID is the ID of the change's spec.
+	Parent string    `json:"parent"` // Parent is the ID of the change that was published before.
 	Origin Origin    `json:"origin"`
 	State  State     `json:"state"`
-	Since  time.Time `json:"since"` // of the state
-	// TrialEnd is the end of the trial. A trial with the zero time ends when a person promotes or
-	// stops it.
+	Since  time.Time `json:"since"` // Since is the time at which the change got its state.
+	// TrialEnd is the end of the trial, or zero if the trial ends only when a person promotes or stops
+	// it.
 	TrialEnd  time.Time `json:"until,omitzero"`
 	Rollout   Rollout   `json:"rollout,omitzero"`
 	Submitted Decision  `json:"made"`
@@ -109,12 +110,13 @@ type Change struct {
 	Difference  []string  `json:"difference,omitempty"`
 	Reasons     []string  `json:"reasons,omitempty"`
 	ConfirmedBy *Decision `json:"confirmed,omitempty"`
-	PromotedBy  *Decision `json:"promoted,omitempty"` // by a person, before the end of the trial
+	// PromotedBy is set if a person published the change before the end of its trial.
+	PromotedBy *Decision `json:"promoted,omitempty"`
 	// FetchedBy are the crawlers that fetched the robots.txt while the change was published, as far
 	// as the instance that published the next change has seen them.
 	FetchedBy   []string  `json:"read_by,omitempty"`
-	PublishedAt time.Time `json:"published,omitzero"` // zero if never
-	EndedBy     *Decision `json:"ended,omitempty"`    // nil while the change is pending or published
+	PublishedAt time.Time `json:"published,omitzero"` // PublishedAt is zero if the change was never published.
+	EndedBy     *Decision `json:"ended,omitempty"`    // EndedBy is nil while the change is pending or published.
 }
 
 // IsOnTrial reports whether the change is on trial. It is false for nil.
@@ -126,9 +128,10 @@ func (c *Change) IsRejectedByTrial() bool { return c.State == Rejected && c.Ende
 // History has the published, the pending and the past changes of a site. The zero History is empty.
 // Methods with a value receiver return a modified copy.
 type History struct {
-	Published *Change  `json:"published,omitempty"` // nil if none
-	Pending   *Change  `json:"pending,omitempty"`   // waits or is on trial; nil if none
-	Past      []Change `json:"history,omitempty"`   // newest first
+	Published *Change `json:"published,omitempty"` // Published is nil if no change is published.
+	// Pending waits for confirmation or is on trial. It is nil if there is no such change.
+	Pending *Change  `json:"pending,omitempty"`
+	Past    []Change `json:"history,omitempty"` // Past has the newest change first.
 	// ChangeCount is the number of all changes ever made. Revision is the number of all writes.
 	ChangeCount int   `json:"changes"`
 	Revision    int64 `json:"revision"`
@@ -142,7 +145,7 @@ type History struct {
 // InstanceSubmission is the last submission of an instance.
 type InstanceSubmission struct {
 	ID string    `json:"id"`
-	At time.Time `json:"at"` // of the submission, or its renewal
+	At time.Time `json:"at"` // At is the time of the submission or of its last renewal.
 }
 
 // PublishedID returns the ID of the published rules. Before the first change, it is the ID of
@@ -202,7 +205,7 @@ func (h *History) SpecIDs() (ids []string) {
 	return slices.Compact(ids)
 }
 
-// Errors of steps that are impossible in the present state.
+// These are the errors of steps that are impossible in the present state.
 var (
 	ErrNonePending = errors.New("no change waits for confirmation or is on trial")
 	ErrOther       = errors.New("another change was submitted since")
@@ -214,13 +217,12 @@ var (
 	ErrIsFirst     = errors.New("this is the first change; there is no older one to go back to")
 )
 
-// Each step returns the new history, and the change whose state it set. The change is nil if no state
-// was set.
+// Each step returns the new history, and the change whose state the step has set, or nil.
 
-// Submit records that an instance submitted c, and publishes c. A change with reasons waits for
-// confirmation instead, and a change with a rollout begins its trial. Submit changes nothing if c
-// is not new or is pending already. If the rules of c are published already, Submit rejects the
-// pending change.
+// Submit records that an instance submitted c, and publishes c. If c has reasons for a
+// confirmation, it waits for it instead. If c has a rollout, its trial begins. Submit changes
+// nothing if c is not new or is pending already. If the rules of c are published already, Submit
+// rejects the pending change.
 func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
 	isNews := h.IsNewSubmission(instance, &c)
 	if before := h.SubmittedByInstance[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
@@ -288,8 +290,8 @@ func (h History) publish(c Change, now time.Time) (History, *Change) {
 	return h, h.Published
 }
 
-// replacePublished publishes c. The change published until then becomes past with the state end;
-// who caused that.
+// replacePublished publishes c. The previously published change becomes a past change with the
+// state end. who is the person or trial that caused this.
 func (h History) replacePublished(c Change, end State, who string, now time.Time) History {
 	if h.Published != nil {
 		h = h.moveToPast(*h.Published, end, Decision{User: who, At: now})
@@ -299,7 +301,8 @@ func (h History) replacePublished(c Change, end State, who string, now time.Time
 	return h
 }
 
-// rejectPending rejects the pending change, if any, because another change takes its place.
+// rejectPending rejects the pending change, if there is one, because another change takes its
+// place.
 func (h History) rejectPending(by Decision) (History, *Change) {
 	if h.Pending == nil {
 		return h, nil
@@ -408,8 +411,8 @@ func (h *History) checkPending(id string) error {
 }
 
 // Rollback publishes the change with this ID again, at once. Without an ID, it ends a canary, or
-// else publishes the change before the published one. Before the first change, the site had no
-// rules.
+// else publishes the change before the published one. For the first change, this is the empty set
+// of rules.
 func (h History) Rollback(id string, by Decision, now time.Time) (History, *Change, error) {
 	by.At = now
 	if c := h.Pending; id == "" && c != nil && c.State == Canary {
@@ -443,15 +446,16 @@ func (h History) Rollback(id string, by Decision, now time.Time) (History, *Chan
 }
 
 // findChangeToRestore returns the ID of the rules that a rollback without an ID restores, and the
-// number of a change that was made after them. A restored change counts at its original position,
-// so each further rollback goes further back.
+// number of a change that was made after them. If the published change was itself restored, its
+// original number is used, so each further rollback goes further back.
 func (h *History) findChangeToRestore() (id string, number int, err error) {
 	current := h.Published
 	for current.Origin == FromRollback {
 		if current.ID == SpecID(Empty) {
 			return "", 0, ErrIsFirst
 		}
-		i := slices.IndexFunc(h.Past, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number }) // the second condition ends the loop
+		// The second condition ends the loop.
+		i := slices.IndexFunc(h.Past, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number })
 		if i < 0 {
 			return "", 0, fmt.Errorf("%w: the change before %s is no longer in the history", ErrUnknown, current.ID)
 		}
@@ -474,8 +478,8 @@ func (h *History) lastPublishedBefore(id string, number int) *Change {
 	return nil
 }
 
-// limitLines returns at most [MaxLines] lines, each cut to [MaxText] bytes. The last line then
-// counts the others.
+// limitLines returns at most [MaxLines] lines, each cut to [MaxText] bytes. If lines are left out,
+// the last line has their number.
 func limitLines(lines []string) []string {
 	more := len(lines) - MaxLines
 	lines = slices.Clone(lines[:min(len(lines), MaxLines)])

@@ -40,19 +40,20 @@ func newRuleListFromSource(source remote.Source, now func() time.Time) *RuleList
 // whenever a list changes.
 type ScheduleBuilder struct {
 	Registry *uaident.Registry
-	Spec     managed.Spec // of the configuration; without lists
+	Spec     managed.Spec // Spec has the rules of the configuration, without those of lists.
 	Sources  []*RuleList
 	// HasHost reports whether the site has a host, or a host that matches a wildcard. Nil means any
 	// host.
 	HasHost func(host string) bool
 	// Check returns an error for a schedule that must not be served. Nil accepts every schedule.
 	Check     func(*managed.Schedule) error
-	OnFailure func() // counts failed reads and invalid lists
+	OnFailure func() // OnFailure counts failed reads and invalid lists.
 	Logger    *zap.Logger
 
-	changed          chan struct{}
-	usedContent      []*managed.RuleList // content of each list in the last schedule, or nil
-	isConflictLogged bool                // the conflict of the present lists was logged
+	changed     chan struct{}
+	usedContent []*managed.RuleList // usedContent has the content of each list in the last schedule, or nil.
+	// isConflictLogged is true if the conflict between the present lists was logged.
+	isConflictLogged bool
 }
 
 // Start subscribes to changes of the lists until release is called. It reads nothing.
@@ -69,7 +70,7 @@ func (s *ScheduleBuilder) Start() (release func()) {
 	}
 }
 
-// listUser tells a [ScheduleBuilder] about changes and failures of a list.
+// listUser notifies a [ScheduleBuilder] of changes and failures of a list.
 type listUser struct {
 	*ScheduleBuilder
 	list *RuleList
@@ -79,7 +80,7 @@ type listUser struct {
 func (u listUser) Changed() {
 	select {
 	case u.changed <- struct{}{}:
-	default: // Run is about to look
+	default: // The method Run is about to read the lists.
 	}
 }
 
@@ -106,12 +107,12 @@ func (u listUser) Recovered() {
 	u.Logger.Info("a list of rules can be used again", zap.String("rules", u.list.Name()))
 }
 
-// FirstSchedule returns the schedule of a configuration whose lists were loaded. Errors of the
-// configuration and of list files are returned.
+// FirstSchedule returns the first schedule of a configuration, after its lists were loaded. An
+// error in the configuration or in the file of a list is returned.
 //
 // A list at a URL is left out if it is invalid or conflicts with the rules before it, because a
-// remote server must not prevent a start. With strict, this is an error too; callers set strict if
-// another configuration is running. An unreachable URL is never an error.
+// remote server must not prevent a start. If strict is true, this is an error too. Callers set
+// strict if another configuration is running. An unreachable URL is never an error.
 func (s *ScheduleBuilder) FirstSchedule(strict bool) (*managed.Schedule, error) {
 	all, isURL := s.currentLists(), false
 	for i, l := range s.Sources {
@@ -216,8 +217,9 @@ func (s *ScheduleBuilder) ReportLists() (lists []report.ManagedList) {
 	return lists
 }
 
-// buildSchedule returns the schedule of the configuration with these lists, of which some may be
-// nil. An error about a rule begins with the position and the name of the rule.
+// buildSchedule returns the schedule of the configuration with the given lists. An element is nil
+// for a list that was never read. An error about a rule begins with the position and the name of
+// the rule.
 func (s *ScheduleBuilder) buildSchedule(with []*managed.RuleList) (*managed.Schedule, error) {
 	spec, foreign := s.Spec, 0
 	for _, list := range with {
@@ -239,8 +241,8 @@ func (s *ScheduleBuilder) buildSchedule(with []*managed.RuleList) (*managed.Sche
 	return schedule, err
 }
 
-// filterRulesOfSite returns the rules without hosts of other sites. numOthers counts the dropped
-// rules, which only have such hosts.
+// filterRulesOfSite drops the rules that are only for hosts of other sites. numOthers counts these
+// rules.
 func (s *ScheduleBuilder) filterRulesOfSite(rules []managed.Rule) (own []managed.Rule, numOthers int) {
 	if s.HasHost == nil {
 		return rules, 0

@@ -51,13 +51,13 @@ type hostPeriod struct {
 	segment       policy.Segment
 	host          string
 	period        managed.Period
-	scheduleStart time.Time // when the schedule was published, or its trial began
+	scheduleStart time.Time // This is the time at which the schedule was published, or at which its trial began.
 	staging       bool
 }
 
 // Page returns the robots.txt for the host of a request. until is the time of the next scheduled
-// change, or the zero time. page is nil if no version of the base yields a page; the next handler
-// must then answer.
+// change, or the zero time. page is nil if no file can be composed from any version of the base.
+// The next handler must then answer.
 func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.siteKey(r)
 	at := p.awaitServedRules(r.Context()).findHostPeriod(key, p.Now())
@@ -102,8 +102,8 @@ func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Pag
 	return nil
 }
 
-// pageForBase returns the page made from a version of the base. If that page must not be published,
-// it returns last, or else the page of the previous period. The result may be nil.
+// pageForBase returns the page made from a version of the base. If the gate refuses that page, it
+// returns last, or without last the page of the previous period. The result may be nil.
 func (p *Publisher) pageForBase(base *policy.Version, at hostPeriod, last *Page) *Page {
 	if page := cmp.Or(p.getOrComposePage(base, at), last); page != nil {
 		return page
@@ -129,7 +129,8 @@ func (p *Publisher) getOrComposePage(base *policy.Version, at hostPeriod) *Page 
 	return page
 }
 
-// composePage composes a page from a base, which may be nil, and checks it with the gate.
+// composePage composes a page from a base, which may be nil. It returns an error if the gate
+// refuses the page.
 func (p *Publisher) composePage(base *policy.Version, at hostPeriod) (*Page, error) {
 	var text []byte
 	modified, start := at.scheduleStart, at.period.Start()
@@ -165,7 +166,7 @@ func laterTime(a, b time.Time) time.Time {
 type Page struct {
 	text     string
 	etag     string
-	modified time.Time // truncated to seconds, as in HTTP
+	modified time.Time // modified is truncated to seconds, as in HTTP.
 }
 
 // newPage returns the page with a text. modified is its Last-Modified time.
@@ -174,8 +175,8 @@ func newPage(text string, modified time.Time) *Page {
 	return &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
 }
 
-// version returns the version that the comment of a composed file names, or else the first digits
-// of the ETag.
+// version returns the version in the comment of a composed file. Without such a comment it returns
+// the first digits of the ETag.
 func (p *Page) version() string {
 	const length = 12
 	if _, after, ok := strings.Cut(p.text, "\n# Added by robots_txt, version "); ok && len(after) >= length {
@@ -193,7 +194,8 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duratio
 	header.Set("Cache-Control", "max-age="+strconv.Itoa(int(maxAge/time.Second)))
 	header.Set("ETag", p.etag)
 	header.Set("Last-Modified", p.modified.UTC().Format(http.TimeFormat))
-	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text)) // the zero time disables conditions by date
+	// The zero time disables conditions with a date.
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text))
 }
 
 // pageCache caches composed pages. A publisher has one cache for configured sites and one for hosts
@@ -201,30 +203,31 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duratio
 type pageCache struct {
 	mu        sync.Mutex
 	pages     *simplelru.LRU[pageKey, *cachedPage]
-	bytes     int // of all pages
+	bytes     int // bytes is the size of all pages.
 	maxBytes  int
 	compose   func(*policy.Version, hostPeriod) (*Page, error)
-	lastPages *simplelru.LRU[policy.Key, *Page] // last page of each requested site, or nil
+	lastPages *simplelru.LRU[policy.Key, *Page] // The value is the last page served for a requested site, or nil.
 }
 
-// pageKey identifies a page by what it was composed from.
+// pageKey identifies a page by everything that it depends on.
 type pageKey struct {
 	base   [sha256.Size]byte
 	period managed.Period
-	host   string // "" if the page is the same for all hosts
+	host   string // The host is "" if the page is the same for all hosts.
 }
 
 // cachedPage is a page in a [pageCache]. The first call of result composes it.
 type cachedPage struct {
 	result func() (*Page, error)
-	size   int // counted bytes
+	size   int // size is the number of bytes that the cache counts for the page.
 }
 
 // newPageCache returns a cache for at most this number of pages and of bytes. compose composes a
 // page that the cache lacks.
 func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPeriod) (*Page, error)) *pageCache {
 	c := &pageCache{maxBytes: bytes, compose: compose}
-	c.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, p *cachedPage) { c.bytes -= p.size }) // fails only for a size below 1
+	// This fails only for a size below 1.
+	c.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, p *cachedPage) { c.bytes -= p.size })
 	c.lastPages, _ = simplelru.NewLRU[policy.Key, *Page](pages, nil)
 	return c
 }
@@ -294,16 +297,16 @@ func (c *pageCache) requestedSites() []policy.Key {
 // servedRules are the published rules and the rules on trial. A servedRules is immutable.
 type servedRules struct {
 	published   servedSchedule
-	onTrial     *Change        // nil without a trial
-	trial       servedSchedule // of the change on trial
-	canaryHosts *site.Hosts    // hosts that serve the change on trial, or nil
+	onTrial     *Change        // onTrial is nil without a trial.
+	trial       servedSchedule // trial is the schedule of the change on trial.
+	canaryHosts *site.Hosts    // These hosts serve the change on trial. It is nil if there are none.
 }
 
 // servedSchedule is the schedule of a published change, or of a change on trial.
 type servedSchedule struct {
-	id       string // of the spec; "" without a history
+	id       string // id is the ID of the spec, or "" without a history.
 	schedule *managed.Schedule
-	since    time.Time // when the change was published, or its trial began
+	since    time.Time // since is the time at which the change was published, or at which its trial began.
 }
 
 // matchesHistory reports whether the served rules are those that a history publishes and puts on
@@ -315,9 +318,9 @@ func (e *servedRules) matchesHistory(h *History) bool {
 	return e.onTrial == nil || e.trial.id == h.Pending.ID && e.onTrial.Number == h.Pending.Number
 }
 
-// postponeStarts sets starts to now if they are before the starts of the previous rules. Otherwise
-// Last-Modified would go back when a file changes, and a crawler that asks with If-Modified-Since
-// would keep the earlier file.
+// postponeStarts sets each start that is before the start of the previous rules to the time now.
+// Otherwise Last-Modified could go back although a file changes, and a crawler that asks with
+// If-Modified-Since would keep the earlier file.
 func (e *servedRules) postponeStarts(previous *servedRules, now time.Time) {
 	if previous == nil {
 		return
@@ -384,7 +387,7 @@ func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 			close(p.rulesReady)
 		}
 	case <-ctx.Done():
-		return p.newServedRules(p.rulesWithoutHistory()) // the client has left
+		return p.newServedRules(p.rulesWithoutHistory()) // The client has closed the connection.
 	}
 	return p.servedRules.Load()
 }
@@ -401,7 +404,8 @@ func (p *Publisher) setServedRules(e *servedRules) {
 		cache.purge()
 	}
 	if isFirst {
-		close(p.rulesReady) // after the purge, or the first requests compose their page twice
+		// After this call, requests may compose pages again. Pages composed earlier would be purged.
+		close(p.rulesReady)
 	}
 }
 

@@ -93,10 +93,10 @@ type Observer interface {
 
 // The stages in which a file can fail.
 const (
-	StageBase    = "base"    // the base cannot be read
-	StageRules   = "rules"   // a list of rules cannot be read or used
-	StageCompose = "compose" // the base and the rules do not yield a file
-	StageGate    = "gate"    // the gate refuses the file
+	StageBase    = "base"    // The base cannot be read.
+	StageRules   = "rules"   // A list of rules cannot be read or used.
+	StageCompose = "compose" // No file can be composed from the base and the rules.
+	StageGate    = "gate"    // The gate refuses the file.
 )
 
 // Publisher submits the rules of a robots_txt handler to the history of its site, and serves the
@@ -105,34 +105,37 @@ type Publisher struct {
 	Config
 
 	wake      chan struct{}
-	lastError string // last logged error of the storage
+	lastError string // lastError is the last logged error of the storage.
 
 	mu                  sync.Mutex
 	latestSubmission    submission
-	isSubmissionPending bool        // latestSubmission was not submitted yet
-	isSubmissionRefused atomic.Bool // nothing is published, and the submission could not be stored
+	isSubmissionPending bool // isSubmissionPending is true until latestSubmission was submitted.
+	// isSubmissionRefused is true if nothing is published and the submission could not be stored.
+	isSubmissionRefused atomic.Bool
 
-	// Set by Begin:
+	// The method Begin sets the following fields.
 	hasBegun atomic.Bool
 	place    HandlerPlace
 	store    *Store
 	site     *SiteHistory
 	applyMu  sync.Mutex
-	hasEnded bool   // the configuration has ended; guarded by applyMu, like endTrial
-	endTrial func() // ends the trial; nil if none
+	hasEnded bool   // hasEnded is true after the end of the configuration. applyMu guards it and endTrial.
+	endTrial func() // endTrial ends the trial. It is nil without a trial.
 
-	minFileDate         time.Time                // Last-Modified of files before the first change
-	rulesWithoutHistory func() *managed.Schedule // for a request before servedRules is set
+	// minFileDate is the Last-Modified time of files before the first change.
+	minFileDate time.Time
+	// rulesWithoutHistory returns the schedule for requests before servedRules is set.
+	rulesWithoutHistory func() *managed.Schedule
 	servedRules         atomic.Pointer[servedRules]
-	rulesReady          chan struct{}                 // closed once servedRules is set
-	pageCaches          map[policy.Segment]*pageCache // of the served files
+	rulesReady          chan struct{}                 // rulesReady is closed once servedRules is set.
+	pageCaches          map[policy.Segment]*pageCache // These caches have the served files.
 }
 
-// submission is a schedule to submit to the history.
+// submission is a schedule that is submitted to the history.
 type submission struct {
 	schedule   *managed.Schedule
 	spec       []byte
-	id         string // of the spec
+	id         string // id is the ID of the spec.
 	origin     Origin
 	lacksRules bool // see [Publisher.Submit]
 }
@@ -185,7 +188,7 @@ func (p *Publisher) Begin(place HandlerPlace) (end func()) {
 		cancel()
 		select {
 		case <-ended:
-		case <-time.After(endWait): // the storage hangs
+		case <-time.After(endWait): // The storage does not answer.
 		}
 	}
 }
@@ -219,7 +222,7 @@ func (p *Publisher) currentSubmission() (submission, bool) {
 	return p.latestSubmission, p.isSubmissionPending
 }
 
-// clearPendingSubmission records that s was submitted, unless a later submission has replaced s.
+// clearPendingSubmission records that s was submitted, unless there is a later submission.
 func (p *Publisher) clearPendingSubmission(s submission) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,7 +266,9 @@ func (p *Publisher) fallbackSchedule() *managed.Schedule {
 func (p *Publisher) scheduleServedWithoutHistory() *managed.Schedule {
 	s, err := managed.ParseSpec(p.Registry, p.site.ServedWithoutHistory())
 	if err != nil {
-		return nil // none, or for example a crawler that the registry does not have any more
+		// There is no such spec, or it is no longer valid, for example because the registry lost a
+		// crawler.
+		return nil
 	}
 	return s
 }
@@ -272,18 +277,18 @@ func (p *Publisher) scheduleServedWithoutHistory() *managed.Schedule {
 func (p *Publisher) emptySchedule() *managed.Schedule {
 	s, err := managed.ParseSpec(p.Registry, Empty)
 	if err != nil {
-		panic(err) // the spec is a constant
+		panic(err) // This cannot fail, because the spec is a constant.
 	}
 	return s
 }
 
-// HandlerPlace says where a robots_txt handler stands in the configuration.
+// HandlerPlace describes the place of a robots_txt handler in the configuration.
 type HandlerPlace struct {
 	// Name identifies the handler in the storage by the sorted hosts of its site, or without hosts
 	// by the listeners of its server. A second handler with the same name gets the suffix "#2", a
 	// third "#3".
 	Name  string
-	Hosts []string // empty for any host
+	Hosts []string // Hosts is empty if the site is for any host.
 }
 
 // FindHandlerPlaces returns the places of the handlers for which is returns true, in the routes of
@@ -294,7 +299,7 @@ func FindHandlerPlaces(servers []*caddyhttp.Server, is func(caddyhttp.Middleware
 	for _, server := range servers {
 		site.WalkRoutes(server, func(p site.RoutePlace, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
-				if p.IsErrorRoute || !is(handler) { // a handler of an unknown type may not be a valid map key
+				if p.IsErrorRoute || !is(handler) { // A handler of an unknown type may not be a valid map key.
 					continue
 				}
 				if _, known := places[handler]; known {
@@ -316,7 +321,7 @@ func FindHandlerPlaces(servers []*caddyhttp.Server, is func(caddyhttp.Middleware
 	return places
 }
 
-// hostMatcher returns a function that reports whether the site of the handler has a host.
+// hostMatcher returns a function that reports whether a host belongs to the handler's site.
 func (p HandlerPlace) hostMatcher() func(host string) bool {
 	if len(p.Hosts) == 0 {
 		return func(string) bool { return true }

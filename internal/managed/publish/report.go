@@ -59,7 +59,7 @@ func (c *Change) report() report.ManagedChange {
 		verb string
 		by   *Decision
 	}{{"confirmed", c.ConfirmedBy}, {"promoted", c.PromotedBy}, {strings.ReplaceAll(string(c.State), "_", " "), c.EndedBy}} {
-		if decision.by != nil && decision.verb != string(Superseded) { // the next change has the name
+		if decision.by != nil && decision.verb != string(Superseded) { // The next change has the name.
 			one.Decisions = append(one.Decisions, decision.verb+" by "+decision.by.String())
 		}
 	}
@@ -115,7 +115,7 @@ func (p *Publisher) recordFetchers(before, after History) History {
 // RunningPublishers has the publishers of the running configurations. The zero value is empty.
 type RunningPublishers struct {
 	mu         sync.Mutex
-	publishers []*Publisher // in the order of Add
+	publishers []*Publisher // The publishers are in the order of Add.
 }
 
 // Add adds a publisher until remove is called.
@@ -201,10 +201,10 @@ type hostReport struct {
 	period       hostPeriod
 	rules        *servedRules
 	now          time.Time
-	page         *Page // nil if none
+	page         *Page // page is nil if no page can be served.
 	baseState    *policy.State
-	base         *policy.Version // the last good base, or nil
-	err          error           // reason why the present file is refused
+	base         *policy.Version // base is the last good base, or nil.
+	err          error           // err is the reason for which the present file is refused.
 }
 
 // hostReport collects the data for a report about a host. key is the site of the host, or zero if
@@ -280,8 +280,7 @@ func (l *hostReport) detail() report.ManagedDetail {
 	return d
 }
 
-// refusedSince returns the time from which the file that must not be published would have been
-// served.
+// refusedSince returns the time from which the refused file would have been served.
 func (l *hostReport) refusedSince() time.Time {
 	since := laterTime(l.period.scheduleStart, l.period.period.Start())
 	if l.base != nil {

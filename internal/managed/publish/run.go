@@ -12,10 +12,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// The default intervals between two reads of the history, and the wait after the first failure.
+// These are the default intervals between two reads of the history, and the wait after the first
+// failure.
 const (
 	readInterval  = time.Minute
-	trialInterval = 10 * time.Second // during a trial
+	trialInterval = 10 * time.Second // This interval applies during a trial.
 	firstRetry    = 4 * time.Second
 )
 
@@ -26,7 +27,8 @@ func (p *Publisher) run(ctx context.Context) {
 	if !p.awaitConfigRunning(ctx) {
 		return
 	}
-	// A configuration that fails to load does not call Begin, so the previous one remains the latest.
+	// Only a configuration that runs may become the latest. One that fails to load does not call
+	// Begin.
 	isLatest := p.site.BecomeLatest()
 	for {
 		if errors.Is(err, ErrLost) || errors.Is(err, ErrDamaged) {
@@ -79,7 +81,7 @@ func (p *Publisher) runStep(ctx context.Context, isLatest func() bool) error {
 			p.serveWithoutHistory(ctx, err)
 			return err
 		}
-		return errors.Join(err, p.applyHistory(ctx)) // the instance may only have read access to the storage
+		return errors.Join(err, p.applyHistory(ctx)) // The instance may only have read access to the storage.
 	}
 	if err := p.endTrialIfDue(ctx); err != nil {
 		return err
@@ -87,7 +89,7 @@ func (p *Publisher) runStep(ctx context.Context, isLatest func() bool) error {
 	return p.applyHistory(ctx)
 }
 
-// timeUntilNextStep returns how long run waits before it reads the history again.
+// timeUntilNextStep returns the time for which run waits before it reads the history again.
 func (p *Publisher) timeUntilNextStep() time.Duration {
 	state, _ := p.site.History()
 	most := cmp.Or(p.Interval, readInterval)
@@ -100,7 +102,8 @@ func (p *Publisher) timeUntilNextStep() time.Duration {
 	return most
 }
 
-// restoreHistory writes a history that the storage has lost or damaged again, from memory.
+// restoreHistory writes the history in memory to the storage again, if the storage has lost or
+// damaged it.
 func (p *Publisher) restoreHistory(ctx context.Context) error {
 	_, err := p.updateHistory(ctx, nil, func(s History) (History, *Change, error) {
 		return s, nil, nil
@@ -160,7 +163,7 @@ func (p *Publisher) applyHistory(ctx context.Context) error {
 // loadServedRules returns the rules that a history publishes and puts on trial.
 func (p *Publisher) loadServedRules(ctx context.Context, h *History) (_ *servedRules, err error) {
 	since := func(c *Change) time.Time {
-		if now := p.Now(); c.Since.After(now) { // by the clock of another instance
+		if now := p.Now(); c.Since.After(now) { // Another instance set this time by its own clock.
 			return now
 		}
 		return c.Since
@@ -169,7 +172,7 @@ func (p *Publisher) loadServedRules(ctx context.Context, h *History) (_ *servedR
 	if h.Published != nil {
 		e.published.since = since(h.Published)
 	}
-	if len(h.Past) > 0 { // its canary may have ended
+	if len(h.Past) > 0 { // The canary on this instance may have ended.
 		e.published.since = laterTime(e.published.since, since(&h.Past[0]))
 	}
 	if e.published.schedule, err = p.loadSchedule(ctx, e.published.id); err != nil || !h.Pending.IsOnTrial() {
@@ -188,7 +191,7 @@ func (p *Publisher) loadServedRules(ctx context.Context, h *History) (_ *servedR
 func (p *Publisher) continueTrial() {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = p.applyHistory(ended) // after an error, the trial continues when the history is read
+	_ = p.applyHistory(ended) // After an error, the trial continues when the history is read.
 }
 
 // loadSchedule returns the schedule of the spec with an ID, from memory or from the storage.
@@ -208,7 +211,7 @@ func (p *Publisher) loadSchedule(ctx context.Context, id string) (*managed.Sched
 		return nil, err
 	}
 	s, err := managed.ParseSpec(p.Registry, spec)
-	if err != nil { // for example a crawler that the registry does not have any more
+	if err != nil { // For example, the registry may not have the crawler any more.
 		return nil, fmt.Errorf("%w: the rules of change %s: %w", ErrDamaged, id, err)
 	}
 	return s, nil

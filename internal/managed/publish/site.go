@@ -12,14 +12,18 @@ import (
 // SiteHistory is the copy of a site's history in memory. It outlives configurations, and failures
 // of the storage.
 type SiteHistory struct {
-	storageLock chan struct{} // has one value while the storage is read or written
-	numUsers    int           // see [SiteHistories.Acquire]; guarded by the mutex of SiteHistories
+	storageLock chan struct{} // The channel contains one value while the storage is read or written.
+	// numUsers counts the calls of [SiteHistories.Acquire] that were not released. The mutex of
+	// SiteHistories guards it.
+	numUsers int
 
-	mu             sync.Mutex
-	history        History
-	isKnown        bool
-	specs          map[string][]byte // of the published and the pending change
-	withoutHistory []byte            // spec served while the history is unknown; nil if the history is served
+	mu      sync.Mutex
+	history History
+	isKnown bool
+	specs   map[string][]byte // These are the specs of the published and the pending change, by ID.
+	// withoutHistory is the spec that is served while the history is unknown. It is nil if the history
+	// is served.
+	withoutHistory []byte
 	configurations uint64
 }
 

@@ -20,8 +20,9 @@ import (
 // Directory is the storage directory of the histories.
 const Directory = "robots_guard/v1/managed"
 
-// The maximum time of a storage operation, the maximum wait for the lock, and the time for which a
-// lock is safe. A storage treats the lock of a killed instance as stale after ten seconds or more.
+// These are the maximum time of a storage operation, the maximum wait for the lock, and the time
+// for which a lock is safe. A storage treats the lock of a killed instance as stale after ten
+// seconds or more.
 const (
 	opTimeout  = 10 * time.Second
 	lockWait   = 30 * time.Second
@@ -62,8 +63,8 @@ type Store struct {
 	directory   string
 	site        *SiteHistory
 	now         func() time.Time
-	lastData    []byte  // last read value
-	lastHistory History // of lastData
+	lastData    []byte  // lastData is the value that was read last.
+	lastHistory History // lastHistory is parsed from lastData.
 	// OnDamaged is called after a damaged history was moved to another key. It may be nil.
 	OnDamaged func(key string, err error)
 }
@@ -88,7 +89,7 @@ func (s *Store) ReadHistory(ctx context.Context) (History, error) {
 	defer end()
 	state, data, err := s.read(ctx)
 	if known, ok := s.site.History(); err == nil && data == nil && ok && known.Revision > 0 {
-		return known, ErrLost // the history in memory stays, and the next write restores it
+		return known, ErrLost // The history in memory remains, and the next write restores it.
 	}
 	if err == nil {
 		s.site.setHistory(state)
@@ -129,7 +130,7 @@ func (s *Store) load(ctx context.Context, key string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	if err := context.Cause(ctx); err != nil {
-		return nil, err // some storages ignore the context
+		return nil, err // Some storages ignore the context.
 	}
 	return s.storage.Load(ctx, key)
 }
@@ -148,7 +149,8 @@ func (s *Store) ReadSpec(ctx context.Context, id string) ([]byte, error) {
 	if spec, ok := s.site.findSpec(id); ok {
 		return spec, nil
 	}
-	if len(id) != len(SpecID(nil)) || strings.Trim(id, "0123456789abcdef") != "" { // such an ID could be the path of another value
+	// Such an ID could be the path of another value.
+	if len(id) != len(SpecID(nil)) || strings.Trim(id, "0123456789abcdef") != "" {
 		return nil, fmt.Errorf("the rules of change %.40q: %w", id, fs.ErrNotExist)
 	}
 	spec, err := s.load(ctx, s.specKey(id))
@@ -165,8 +167,8 @@ func (s *Store) ReadSpec(ctx context.Context, id string) ([]byte, error) {
 // HistoryStep is a modification of a history. changed is the change whose state was set, or nil.
 type HistoryStep func(History) (after History, changed *Change, err error)
 
-// Update applies a step to the stored history while it holds the lock of all instances. spec is the
-// submitted spec, or nil. After an error, the history is unchanged.
+// Update applies a step to the stored history. Meanwhile it holds the lock that all instances
+// share. spec is the submitted spec, or nil. After an error, the history is unchanged.
 func (s *Store) Update(ctx context.Context, spec []byte, step HistoryStep) (after History, changed *Change, err error) {
 	end, err := s.site.lockStorage(ctx)
 	if err != nil {
@@ -183,7 +185,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step HistoryStep) (afte
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), opTimeout)
 		defer cancel()
-		_ = s.storage.Unlock(ctx, lock) // after an error the lock becomes stale
+		_ = s.storage.Unlock(ctx, lock) // After an error, the lock becomes stale.
 	}()
 	before, data, err := s.readOrRecover(ctx)
 	if err != nil {
@@ -195,7 +197,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step HistoryStep) (afte
 	after.Revision = before.Revision
 	if same, err := json.Marshal(after); err != nil || bytes.Equal(same, data) {
 		if err == nil && spec != nil {
-			s.site.cacheSpec(SpecID(spec), spec) // for example the published spec after a restart
+			s.site.cacheSpec(SpecID(spec), spec) // This can be the published spec after a restart.
 		}
 		return before, changed, err
 	}

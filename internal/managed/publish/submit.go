@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// maxAttempts is the maximum number of attempts to submit while others publish.
+// maxAttempts is the maximum number of attempts to submit while other instances publish changes.
 const maxAttempts = 5
 
 var (
@@ -135,7 +135,7 @@ func (p *Publisher) submitServedSchedule(ctx context.Context, isLatest func() bo
 	in := first.newChange()
 	in.Difference = managed.DescribeDifference(p.emptySchedule(), served)
 	_, err := p.updateHistory(ctx, first.spec, func(s History) (History, *Change, error) {
-		if s.ChangeCount > 0 || !isLatest() { // another instance was first
+		if s.ChangeCount > 0 || !isLatest() { // Another instance was first.
 			return s, nil, nil
 		}
 		s, changed := s.Submit(p.Instance(), in, p.Now())

@@ -42,7 +42,8 @@ func (p *Publisher) replaceTrial(rules *servedRules) {
 	})
 }
 
-// trialLife is the lifetime of a file on trial. Timed rules and base files can change it.
+// trialLife is the lifetime of a file on trial in the cache. Afterwards the file is composed again,
+// since timed rules and the base can change it.
 const trialLife = time.Minute
 
 // errNoBase is the error for an unknown base.

@@ -96,7 +96,7 @@ func CheckLoadDoesNotWait(t testing.TB, run, load func(context.Context)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); run(ctx) }()
-	time.Sleep(10 * time.Second) // it is being read
+	time.Sleep(10 * time.Second) // The run function is reading the source.
 	loadCtx, cancelLoad := context.WithTimeout(ctx, 5*time.Second)
 	start := time.Now()
 	if load(loadCtx); time.Since(start) > 5*time.Second {

@@ -163,7 +163,8 @@ func findMember(object, quotedKey []byte) (at int, ok bool) {
 		i += from
 		from = i + 1
 		end := i + len(quotedKey)
-		if i < 2 || object[i-1] != '"' || end >= len(object) || string(object[i:end]) != string(quotedKey) { // another key, or a string value
+		// The match is another key, or a string value.
+		if i < 2 || object[i-1] != '"' || end >= len(object) || string(object[i:end]) != string(quotedKey) {
 			continue
 		}
 		if before := object[i-2]; at > 0 || object[end] != ':' || before != '{' && before != ',' {

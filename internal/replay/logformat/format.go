@@ -21,7 +21,7 @@ type Format struct {
 	HasUserAgent bool
 
 	isJSON         bool
-	startsWithHost bool // the first field is the host, with or without a port
+	startsWithHost bool // startsWithHost is true if the first field is the host, with or without a port.
 }
 
 var textFormats = []*Format{
@@ -51,7 +51,7 @@ func TrimLineEnd(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
 }
 
-// Bounds of the lines that Recognise reads and quotes.
+// These are bounds of the lines that Recognise reads and quotes.
 const (
 	sampleLines = 200
 	quotedBytes = 100
@@ -62,7 +62,7 @@ const (
 // fix.
 func Recognise(head []byte) (*Format, error) {
 	var lines [][]byte
-	first := 0 // number of the first non-empty line
+	first := 0 // This is the number of the first line that is not empty.
 	for line := range bytes.Lines(head) {
 		if len(lines) == sampleLines {
 			break
@@ -122,7 +122,7 @@ func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
 		}
 	}
 	if server == caddyJSON {
-		requests[caddyJSON] += messages // Caddy writes messages into the same file
+		requests[caddyJSON] += messages // Caddy writes messages into the same file.
 	}
 	if requests[server] > 0 && agents[server] == 0 {
 		switch server {

@@ -18,10 +18,10 @@ const (
 type jsonObject uint8
 
 const (
-	lineObject    jsonObject = iota // the line
-	requestObject                   // "request" in a line of Caddy
-	headersObject                   // "headers" in "request"
-	guardObject                     // "robots_guard" in a line of Caddy
+	lineObject    jsonObject = iota // lineObject is the line itself.
+	requestObject                   // requestObject is "request" in a line of Caddy.
+	headersObject                   // headersObject is "headers" in "request".
+	guardObject                     // guardObject is "robots_guard" in a line of Caddy.
 )
 
 // jsonField is the meaning of a key in a log line.
@@ -29,7 +29,7 @@ type jsonField uint8
 
 const (
 	skippedField jsonField = iota
-	requestField           // an object of Caddy, or a request line of nginx
+	requestField           // requestField is an object of Caddy, or a request line of nginx.
 	guardField
 	headersField
 	loggerField
@@ -39,14 +39,14 @@ const (
 	statusField
 	sizeField
 	targetField
-	pathField // a target decoded by nginx, used without another target
+	pathField // pathField is a target that nginx has decoded. It is used only without another target.
 	traefikTargetField
 	methodField
 	hostField
 	clientField
-	peerField // the client, used without a clientField
+	peerField // peerField is the client. It is used only without a clientField.
 	agentField
-	agentsField // an array of header values
+	agentsField // agentsField is an array of header values.
 	actionField
 )
 
@@ -125,8 +125,9 @@ func fieldForLineKey(key []byte) jsonField {
 // jsonParser parses lines in the JSON of Caddy, nginx and Traefik. Caddy's messages about other
 // things than requests have the outcome Other.
 type jsonParser struct {
-	server       jsonServer // the server that wrote the last request
-	hasUserAgent bool       // whether the last request had a key for the User-Agent, or Caddy's headers
+	server jsonServer // server is the server that wrote the last request.
+	// hasUserAgent is true if the last request had a key for the User-Agent, or Caddy's headers.
+	hasUserAgent bool
 
 	buf  []byte
 	time timeCache
@@ -137,7 +138,7 @@ type jsonParser struct {
 // whole line.
 type jsonLine struct {
 	target, path, requestLine, at, logger []byte
-	hasRequest, hasMessage, hasCaddyTime  bool // keys of Caddy's lines
+	hasRequest, hasMessage, hasCaddyTime  bool // These report whether keys of Caddy's lines were found.
 	hasTarget, hasPath, hasTraefik        bool
 }
 

@@ -5,26 +5,26 @@ import "bytes"
 // Record is the request in a log line. Its slices share the memory of the line or the parser, and
 // are valid until the next call of Parse.
 type Record struct {
-	At              int64 // Unix time in nanoseconds
+	At              int64 // At is Unix time in nanoseconds.
 	HasTime         bool
-	Method          []byte // empty if the format has no method
-	Target          []byte // as sent; empty without a request to judge
-	Host            []byte // with the port if logged; empty if unknown
-	UserAgent       []byte // empty if absent
-	Client          []byte // the address; empty if unknown
-	Status          int    // 0 if unknown
-	Bytes           int64  // the size of the response, with or without its header; 0 if unknown
-	AnsweredByGuard bool   // a robots_guard responded instead of the site
+	Method          []byte // Method is empty if the format has no method.
+	Target          []byte // Target is the target as sent. It is empty without a request to judge.
+	Host            []byte // Host includes the port if it was logged. It is empty if it is unknown.
+	UserAgent       []byte // UserAgent is empty if it is absent.
+	Client          []byte // Client is the client's address. It is empty if it is unknown.
+	Status          int    // Status is 0 if it is unknown.
+	Bytes           int64  // Bytes is the size of the response, with or without its header. It is 0 if unknown.
+	AnsweredByGuard bool   // AnsweredByGuard is true if a robots_guard responded instead of the site.
 }
 
 // Outcome tells what kind of line was parsed.
 type Outcome uint8
 
-// The kinds of lines.
+// These are the kinds of lines.
 const (
 	Request   Outcome = iota
-	Other             // a comment, a directive or another message
-	Malformed         // not a line of the format
+	Other             // Other is a comment, a directive or another message.
+	Malformed         // Malformed is a line in another format.
 )
 
 // Parser parses the lines of a log. It is not safe for concurrent use.

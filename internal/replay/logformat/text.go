@@ -9,8 +9,10 @@ import "bytes"
 // It ignores the fields after the User-Agent of a Combined line.
 type textParser struct {
 	*Format
-	strict      bool // the fields before the time have no spaces; for recognising a format
-	allowAnyEnd bool // ignore what follows the size of a Common line
+	// strict requires that the fields before the time have no spaces. It is used to recognise a
+	// format.
+	strict      bool
+	allowAnyEnd bool // allowAnyEnd ignores what follows the size in a Common line.
 	buf         []byte
 	time        timeCache
 }

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-const second = 1_000_000_000 // in nanoseconds, the unit of all times in this file
+const second = 1_000_000_000 // The unit of all times in this file is the nanosecond.
 
 const commonTimeLength = len("02/Jan/2006:15:04:05 -0700")
 

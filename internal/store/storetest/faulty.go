@@ -17,10 +17,10 @@ var ErrFault = errors.New("a fault of the storage")
 type Fault uint8
 
 const (
-	Refused    Fault = iota // the operation has no effect
-	Torn                    // half of the value is written; other operations have no effect
-	Unanswered              // the operation succeeds, but returns an error
-	Hangs                   // the operation has no effect and waits until its context ends
+	Refused    Fault = iota // The operation has no effect.
+	Torn                    // Half of the value is written. Other operations have no effect.
+	Unanswered              // The operation succeeds, but returns an error.
+	Hangs                   // The operation has no effect and waits until its context ends.
 )
 
 // Faults returns a [Faulty] storage for each operation and fault, with and without a crash. Faults
@@ -30,7 +30,7 @@ func Faults(ops []string) (faults []Faulty) {
 		name, _, _ := strings.Cut(op, " ")
 		faults = append(faults, Faulty{FailingOp: op, Fault: Refused}, Faulty{FailingOp: op, Fault: Hangs})
 		if name == "load" || name == "list" || name == "stat" {
-			continue // same as a crash before the next operation with an effect
+			continue // This is the same as a crash before the next operation with an effect.
 		}
 		faults = append(faults, Faulty{FailingOp: op, Fault: Refused, Crash: true}, Faulty{FailingOp: op, Fault: Unanswered}, Faulty{FailingOp: op, Fault: Unanswered, Crash: true})
 		if name == "store" {
@@ -46,7 +46,7 @@ func (f Fault) String() string { return [...]string{"refused", "torn", "unanswer
 // the process had ended. A test runs once without a fault, and then once for each result of
 // [Faults].
 type Faulty struct {
-	*Storage // may be shared
+	*Storage // The storage may be shared.
 	// FailingOp is the failing operation in the form of Ops, or "" for none.
 	FailingOp string
 	// Fault is the way in which the operation fails.
@@ -57,7 +57,7 @@ type Faulty struct {
 	mu          sync.Mutex
 	ops         []string
 	occurrences map[string]int
-	storedCount map[string]int // by key
+	storedCount map[string]int // The key is the key of the value.
 	crashed     bool
 }
 

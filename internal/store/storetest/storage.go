@@ -17,18 +17,18 @@ import (
 // while no instance uses it.
 type Storage struct {
 	Values        map[string][]byte
-	ModTimes      map[string]time.Time // modification times of the values
-	Now           time.Time            // modification time of new values
-	WriteAttempts int                  // attempts
-	ListedDirs    []string             // listed directories; a recursive listing ends with "/..."
+	ModTimes      map[string]time.Time // ModTimes are the modification times of the values.
+	Now           time.Time            // Now is the modification time of new values.
+	WriteAttempts int                  // WriteAttempts is the number of attempts to write.
+	ListedDirs    []string             // ListedDirs are the listed directories. A recursive listing ends with "/...".
 
-	Err             error         // error of every operation
-	BlockList       chan struct{} // if set, List waits until the channel is closed
-	RejectedKeyPart string        // a key that contains this cannot be stored
-	DeleteErr       error         // error of Delete
+	Err             error         // Err is the error of every operation.
+	BlockList       chan struct{} // If BlockList is set, List waits until the channel is closed.
+	RejectedKeyPart string        // A key that contains RejectedKeyPart cannot be stored.
+	DeleteErr       error         // DeleteErr is the error of Delete.
 
 	mu    sync.Mutex
-	locks map[string]chan struct{} // by name; a locked channel has one value
+	locks map[string]chan struct{} // The key is the name of the lock. The channel of a locked name has one value.
 }
 
 // New returns an empty storage.

@@ -38,7 +38,8 @@ func Generate(dir string) ([]byte, error) {
 	if err := json.Unmarshal(data, &vocabulary); err != nil {
 		return nil, fmt.Errorf("words.json: %w", err)
 	}
-	base, err := uaident.NewRegistry(vocabulary) // not the built-in registry of the previous run
+	// Without this, the built-in registry of the previous run would be used.
+	base, err := uaident.NewRegistry(vocabulary)
 	if err != nil {
 		return nil, err
 	}

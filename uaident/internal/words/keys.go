@@ -11,38 +11,39 @@ import (
 type Kind uint8
 
 const (
-	Unknown    Kind = iota // in no list of words.json and not in the registry
-	Browser                // a word of browsers, never the name of a crawler
-	Like                   // the next word names a similar product: "like Gecko"
-	Compatible             // the next word may be a robot's name
-	Device                 // the rest of the comment describes a device
-	Generic                // a word for robots: bot, spider
-	Tool                   // a word for a tool: checker, preview
-	Name                   // a name in the registry
-	Contact                // not a word: a URL or mail address
+	Unknown    Kind = iota // Unknown words are in no list of words.json and not in the registry.
+	Browser                // Browser is a word of browsers. It is never the name of a crawler.
+	Like                   // After Like, the next word names a similar product: "like Gecko".
+	Compatible             // After Compatible, the next word may be a robot's name.
+	Device                 // After Device, the rest of the comment describes a device.
+	Generic                // Generic is a word for robots: bot, spider.
+	Tool                   // Tool is a word for a tool: checker, preview.
+	Name                   // Name is a name in the registry.
+	Contact                // Contact is not a word, but a URL or mail address.
 )
 
 // Vocabulary is the content of words.json: the words with a role that name no crawler, and the ambiguous names.
 type Vocabulary struct {
 	Browser                                 []string `json:"stop"`
 	Like, Compatible, Device, Generic, Tool []string
-	Ambiguous                               []string `json:"weak"` // names that are also apps, companies or ordinary words
+	// Ambiguous has names that are also apps, companies or ordinary words.
+	Ambiguous []string `json:"weak"`
 }
 
 // Key is an entry of the hash table: the first word of a crawler's name, or a word of words.json.
 type Key struct {
-	Text      string   // lower case
-	Kind      Kind     // kind of the word without the following words
-	Crawler   int16    // index of the crawler, for a Name
-	Ambiguous bool     // a Name that must be in the position of a product
-	Phrases   []Phrase // longer names that begin with this word, longest first
+	Text      string   // Text is in lower case.
+	Kind      Kind     // Kind is the kind of the word without the following words.
+	Crawler   int16    // Crawler is the index of the crawler, for a Name.
+	Ambiguous bool     // Ambiguous is true for a Name that must be in the position of a product.
+	Phrases   []Phrase // Phrases are longer names that begin with this word. The longest comes first.
 }
 
 // Phrase is a name of several words, such as "sogou web spider", or a name that differs from
 // another by case.
 type Phrase struct {
-	Text    string // lower case
-	Exact   string // the only valid spelling, or "" if case does not matter
+	Text    string // Text is in lower case.
+	Exact   string // Exact is the only valid spelling, or "" if case does not matter.
 	Crawler int16
 }
 
@@ -51,7 +52,7 @@ type Phrase struct {
 type CrawlerName struct {
 	Name    string
 	Crawler int
-	Exact   bool // valid in this spelling only
+	Exact   bool // Exact is true for a name that is valid in this spelling only.
 }
 
 // FirstWord returns the word at the start of s, or "" if s does not start with a letter or digit.

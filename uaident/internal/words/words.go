@@ -1,9 +1,9 @@
 package words
 
-// Classes of non-word bytes in [Fold].
+// These are the classes of non-word bytes in [Fold].
 const (
-	Gap = 0 // ends a word
-	Dot = 1 // part of a word only between two word bytes
+	Gap = 0 // Gap ends a word.
+	Dot = 1 // Dot is part of a word only between two word bytes.
 )
 
 // Fold maps a byte to its hash input: letters to lower case, other word bytes to themselves,
@@ -49,7 +49,7 @@ const (
 	SlotBits  = 13
 	Slots     = 1 << SlotBits
 	IndexBits = 12
-	MaxKeys   = 1<<IndexBits - 1 // half of the slots
+	MaxKeys   = 1<<IndexBits - 1 // MaxKeys is half of the slots.
 )
 
 // FirstSlot returns the slot of a [Table] at which the search for a hash begins. FirstSlot uses the

@@ -14,20 +14,21 @@ import (
 type signingAgent struct {
 	origin, operator string
 	directory        atomic.Pointer[keyDirectory]
-	noncesMu         sync.Mutex                           // makes checking and storing a nonce atomic
-	nonces           *lru.Cache[[sha256.Size]byte, int64] // to the second when the signature expires
+	noncesMu         sync.Mutex // noncesMu makes checking and storing a nonce atomic.
+	// The value is the time at which the signature expires, rounded to the second.
+	nonces *lru.Cache[[sha256.Size]byte, int64]
 
 	mu         sync.Mutex
 	isFetching bool
-	nextFetch  time.Time // earliest next fetch
-	failures   int       // since the last success
-	err        error     // of the last fetch
+	nextFetch  time.Time // nextFetch is the earliest time of the next fetch.
+	failures   int       // failures counts the failures since the last success.
+	err        error     // err is the error of the last fetch.
 }
 
 func newSigningAgent(origin, operator string) *signingAgent {
 	nonces, err := lru.New[[sha256.Size]byte, int64](MaxNonces)
 	if err != nil {
-		panic(err) // only for a size below one
+		panic(err) // This fails only for a size below one.
 	}
 	return &signingAgent{origin: origin, operator: operator, nonces: nonces}
 }
@@ -35,7 +36,7 @@ func newSigningAgent(origin, operator string) *signingAgent {
 // isFirstUse stores the nonce of a valid signature, and reports whether the nonce is new. The
 // operation is atomic.
 func (a *signingAgent) isFirstUse(p signatureParameters, now time.Time) bool {
-	id := sha256.Sum256([]byte(p.keyID + "\x00" + p.nonce)) // no String has a NUL
+	id := sha256.Sum256([]byte(p.keyID + "\x00" + p.nonce)) // A String contains no NUL.
 	a.noncesMu.Lock()
 	defer a.noncesMu.Unlock()
 	if expires, found := a.nonces.Peek(id); found && expires > now.Unix() {

@@ -45,7 +45,7 @@ func (v *Verifier) checkSignatures(f *signedFields) (best Result) {
 		member, _ := f.input.Get(label)
 		list, ok := member.(httpsfv.InnerList)
 		if !ok {
-			continue // an Item has no tag
+			continue // An Item has no tag.
 		}
 		if tag, _ := list.Params.Get("tag"); tag != Tag {
 			continue
@@ -115,7 +115,7 @@ func (v *Verifier) checkSignature(f *signedFields, label string, list httpsfv.In
 
 // signatureParameters are the parameters of a signature (RFC 9421 section 2.3).
 type signatureParameters struct {
-	created, expires int64 // Unix seconds
+	created, expires int64 // These times are in Unix seconds.
 	keyID, nonce     string
 }
 

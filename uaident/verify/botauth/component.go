@@ -18,7 +18,7 @@ func checkComponents(items []httpsfv.Item) Reason {
 	for _, item := range items {
 		name, ok := item.Value.(string)
 		if !ok || name == "" || name != strings.ToLower(name) {
-			return Malformed // RFC 9421 section 2: a String, fields in lower case
+			return Malformed // A component name is a String, and a field name is in lower case (RFC 9421 section 2).
 		}
 		host = host || (name == "@authority" || name == "@target-uri") && len(item.Params.Names()) == 0
 	}
@@ -44,7 +44,7 @@ func (f *signedFields) signatureBase(list httpsfv.InnerList) ([]byte, Reason) {
 		case reason != Verified:
 			return nil, reason
 		case strings.ContainsAny(value, "\r\n"):
-			return nil, Malformed // a line break would forge lines of the base
+			return nil, Malformed // A line break would forge lines of the base.
 		case len(base)+len(id)+len(value) > MaxBase:
 			return nil, TooLarge
 		}
@@ -64,7 +64,7 @@ func (f *signedFields) signatureBase(list httpsfv.InnerList) ([]byte, Reason) {
 // componentValue returns the value of a covered component (RFC 9421 sections 2.1
 // and 2.2).
 func (f *signedFields) componentValue(item httpsfv.Item) (string, Reason) {
-	name := item.Value.(string) // checked by checkComponents
+	name := item.Value.(string) // checkComponents has checked this.
 	switch params := item.Params.Names(); {
 	case len(params) == 1 && params[0] == "key":
 		return f.memberValue(name, item.Params)
@@ -109,7 +109,7 @@ func (f *signedFields) memberValue(name string, params *httpsfv.Params) (string,
 // fieldValue returns the combined value of a header field (RFC 9421 section 2.1).
 func (r Request) fieldValue(name string) (string, Reason) {
 	if name == "host" && r.Authority != "" {
-		return r.Authority, Verified // net/http removes the field from the header
+		return r.Authority, Verified // net/http removes this field from the header.
 	}
 	values := r.Header[http.CanonicalHeaderKey(name)]
 	if len(values) == 0 {
@@ -140,7 +140,7 @@ func (r Request) derivedValue(name string) (string, Reason) {
 		}
 		scheme, rest, absolute := strings.Cut(r.Target, "://")
 		if !absolute {
-			return "", UnsupportedComponent // of OPTIONS * and CONNECT
+			return "", UnsupportedComponent // OPTIONS * and CONNECT have no path.
 		}
 		// An HTTP/2 client can send any URL here, also a URL that was signed for another
 		// host.

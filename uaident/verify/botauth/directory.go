@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Bounds of a directory.
+// These are bounds of a directory.
 const (
-	MaxDirectory = 64 << 10 // bytes, decompressed
+	MaxDirectory = 64 << 10 // MaxDirectory is a number of decompressed bytes.
 	MaxKeys      = 64
 )
 
@@ -22,14 +22,14 @@ const testKeyID = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
 
 // keyDirectory is a fetched and parsed key directory. A keyDirectory is immutable.
 type keyDirectory struct {
-	keys             map[string]publicKey // by thumbprint
+	keys             map[string]publicKey // The key is the thumbprint.
 	fetched, expires time.Time
 }
 
 // publicKey is a public key with its validity period.
 type publicKey struct {
 	public             ed25519.PublicKey
-	notBefore, expires float64 // Unix seconds, 0 for no limit
+	notBefore, expires float64 // These times are in Unix seconds. 0 means no limit.
 }
 
 // isCurrentAt reports whether now is in the validity period of the key.

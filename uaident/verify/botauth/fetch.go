@@ -14,21 +14,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// The well-known URI and media type of a key directory.
+// These are the well-known URI and the media type of a key directory.
 const (
 	directoryPath = "/.well-known/http-message-signatures-directory"
 	directoryType = "application/http-message-signatures-directory+json"
 )
 
-// Bounds on fetches.
+// These are bounds on fetches.
 const (
-	maxFetches    = 4 // at once, of all agents
-	fetchTimeout  = 10 * time.Second
-	minFresh      = 5 * time.Minute
-	maxFresh      = 24 * time.Hour
-	maxStale      = 24 * time.Hour   // maximum use of an old directory after failures
-	minBackOff    = 15 * time.Second // after the first failure
-	maxBackOff    = 5 * time.Minute  // the draft's limit to the memory of failures
+	maxFetches   = 4 // maxFetches is the maximum number of concurrent fetches of all agents.
+	fetchTimeout = 10 * time.Second
+	minFresh     = 5 * time.Minute
+	maxFresh     = 24 * time.Hour
+	// maxStale is the maximum time for which an old directory is used after failures.
+	maxStale      = 24 * time.Hour
+	minBackOff    = 15 * time.Second // minBackOff is the wait after the first failure.
+	maxBackOff    = 5 * time.Minute  // maxBackOff is the limit of the draft for the memory of failures.
 	maxRetryAfter = 24 * time.Hour
 )
 
@@ -40,7 +41,7 @@ var freshness = policy.FreshnessPolicy{Default: time.Hour, Min: minFresh, Max: m
 func newDirectoryClient(base *http.Client) *http.Client {
 	client := http.Client{Transport: &http.Transport{
 		TLSHandshakeTimeout:    fetchTimeout,
-		DisableKeepAlives:      true, // about one request an hour
+		DisableKeepAlives:      true, // An agent sends about one request an hour.
 		MaxResponseHeaderBytes: 64 << 10,
 	}}
 	if base != nil {

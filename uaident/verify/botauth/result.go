@@ -4,10 +4,10 @@ package botauth
 type State uint8
 
 const (
-	None    State = iota // no Web Bot Auth signature
-	Unknown              // cannot be verified, or not yet
-	Valid                // signed with a published key of the agent
-	Invalid              // broken, expired, replayed, or from another request
+	None    State = iota // The request has no Web Bot Auth signature.
+	Unknown              // The signature cannot be verified, or not yet.
+	Valid                // The signature was made with a published key of the agent.
+	Invalid              // The signature is broken, expired, replayed, or from another request.
 	numStates
 )
 
@@ -81,8 +81,8 @@ const (
 var reasons = [numReasons]struct {
 	name  string
 	state State
-	text  string // a clause
-	next  string // advice in a sentence
+	text  string // text is a clause.
+	next  string // next is a sentence with advice.
 }{
 	NoSignature: {"no_signature", None,
 		"the request has no signature with the tag web-bot-auth",

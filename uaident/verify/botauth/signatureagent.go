@@ -61,7 +61,7 @@ func (s signatureAgent) findOrigin(label string, covered []httpsfv.Item) (origin
 	case !whole && keys == nil:
 		return "", NotCovered
 	case s.item != nil && !whole:
-		return "", Malformed // a String has no members
+		return "", Malformed // A String has no members.
 	case s.item != nil:
 		return parseAgent(*s.item)
 	}

@@ -13,16 +13,16 @@ import (
 // Tag is the value of the parameter tag in Web Bot Auth signatures.
 const Tag = "web-bot-auth"
 
-// Bounds on a request and on memory.
+// These are bounds on a request and on memory.
 const (
-	MaxSignatures = 4        // with this tag, in one request
-	MaxComponents = 32       // covered by one signature
-	MaxField      = 8 << 10  // bytes of each of the signature fields
-	MaxBase       = 64 << 10 // bytes of one signature base
-	MaxNonces     = 1 << 14  // of one agent
+	MaxSignatures = 4        // MaxSignatures is the maximum number of signatures with this tag in one request.
+	MaxComponents = 32       // MaxComponents is the maximum number of components that one signature covers.
+	MaxField      = 8 << 10  // MaxField is the maximum number of bytes of each of the signature fields.
+	MaxBase       = 64 << 10 // MaxBase is the maximum number of bytes of one signature base.
+	MaxNonces     = 1 << 14  // MaxNonces is the maximum number of nonces of one agent.
 )
 
-// clockSkew is how far in the future a signature may have been created.
+// A signature may have been created up to clockSkew in the future.
 const clockSkew = time.Minute
 
 // maxWithoutNonce is the maximum age of a signature without a nonce, which can be a copy.
@@ -54,15 +54,15 @@ type Options struct {
 // Verifier checks the signatures of requests. Its methods may be called by
 // several goroutines.
 type Verifier struct {
-	options Options                  // with defaults
-	agents  map[string]*signingAgent // by origin
+	options Options                  // options include the defaults.
+	agents  map[string]*signingAgent // The key is the origin.
 	client  *http.Client
 
 	// Fetches run in goroutines that end with ctx. Close waits for them.
 	ctx        context.Context
 	cancel     context.CancelFunc
-	fetchSlots chan struct{} // one for each running fetch
-	mu         sync.Mutex    // orders Close and the start of a fetch
+	fetchSlots chan struct{} // The channel has one value for each running fetch.
+	mu         sync.Mutex    // This mutex orders Close and the start of a fetch.
 	isClosed   bool
 	wg         sync.WaitGroup
 }
