@@ -26,9 +26,9 @@ func (a *App) registerMetrics(ctx caddy.Context) (err error) {
 	return err
 }
 
-// FindManagedHandlers returns the robots_txt handlers of a configuration, and gives each the name
-// that the function name returns for its JSON. It caches the result of
-// [handlerorder.FindRobotsTXTHandlers].
+// FindManagedHandlers returns the robots_txt handlers of a configuration. The argument name is a
+// function that computes the name of a handler from its JSON. The result of
+// [handlerorder.FindRobotsTXTHandlers] is cached.
 func (a *App) FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (handlers handlerorder.RobotsTXTHandlers, err error) {
 	if a.cachedManagedHandlers == nil {
 		a.cachedManagedHandlers, err = handlerorder.FindRobotsTXTHandlers(ctx, name)

@@ -14,11 +14,11 @@ import (
 
 // Key identifies the robots.txt of an Entry. The JSON names are part of stored data.
 type Key struct {
-	// Source is the URL or the file name of the rules, or "" if the site's own server serves them.
-	// All sites with the same source share one Entry, whose Key has only the Source.
+	// Source is the URL or the file name of the rules, or "" if the site's own server serves them. All
+	// configured sites with the same source share one Entry, whose Key has only the Source.
 	Source string `json:"source,omitempty"`
-	// Server is the listen address of the server. The same host on two listen addresses is two
-	// sites.
+	// Server has the listen addresses of the server, joined by commas, if another server has a guard
+	// for the same host. Otherwise it is "".
 	Server string `json:"server,omitempty"`
 	// Site is the host pattern of the site in the configuration: a host, a wildcard such as
 	// *.example.com, or "" for any host.
@@ -97,8 +97,8 @@ type Segment uint8
 const (
 	// ConfiguredHosts contains the sites of the configuration.
 	ConfiguredHosts Segment = iota
-	// UnknownHosts contains hosts that clients name and the configuration does not. They never
-	// evict a configured site or delay its fetches.
+	// UnknownHosts contains the hosts that clients choose: hosts of a wildcard, of a site for any
+	// host, and forwarded hosts. They never evict a configured site or delay its fetches.
 	UnknownHosts
 
 	segmentCount = 2
@@ -112,7 +112,7 @@ func (s Segment) String() string { return [...]string{"named", "invented"}[s] }
 type Bounds struct {
 	Entries           int // Entries is the number of sites.
 	Bytes             int // Bytes is the estimated memory of all files. A file that several sites have counts once.
-	ConcurrentFetches int // ConcurrentFetches is the number of fetches that run at the same time.
+	ConcurrentFetches int // ConcurrentFetches is the number of concurrent fetches. In UnknownHosts, each configured site may always run one fetch.
 }
 
 // Cache maps the Key of a site to its Entry. Get and Entries take no lock. A Cache is safe for
@@ -226,9 +226,9 @@ func (c *Cache) shrinkToBytes(seg *segmentData) {
 }
 
 // beginFetch reports whether an entry may be fetched now, and counts the fetch until endFetch. In
-// the segment ConfiguredHosts, fetches begin in the order of the requests. In the segment
-// UnknownHosts, each configured site has a fair share of the concurrent fetches, and at least one,
-// so that a site whose origin hangs cannot use the share of other sites.
+// the segment ConfiguredHosts, a fetch may begin while fewer than ConcurrentFetches run. In the
+// segment UnknownHosts, each configured site has a fair share of the concurrent fetches, and at
+// least one, so that a site whose origin hangs cannot use the share of other sites.
 func (c *Cache) beginFetch(e *Entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -264,7 +264,7 @@ type CacheStats struct {
 	Evicted uint64 // Evicted is the number of entries evicted since the start.
 }
 
-// Stats returns the current numbers of entries, bytes and events of a segment.
+// Stats returns the current numbers of entries, bytes and evictions of a segment.
 func (c *Cache) Stats(s Segment) CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()

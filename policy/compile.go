@@ -26,7 +26,8 @@ type compiledGroup struct {
 	// effect, as in Google's parser. In extensionsSplit the line begins another group. Both are the
 	// same matcher in most files.
 	extensionsIgnored, extensionsSplit *matcher
-	// In selection, lenient has extensionsIgnored and strict has extensionsSplit.
+	// selection is the selection if both interpretations accept misspelled keys and missing colons.
+	// They then differ only in the treatment of extension lines.
 	selection SelectedGroup
 
 	wellKnown wellKnownMatchers
@@ -124,8 +125,8 @@ func (r *Robots) compileGroup(agents []int32) *compiledGroup {
 	return c
 }
 
-// groupsOfAgents returns the groups with the rules for some user-agent lines, in file order,
-// without groups that have no rules. If extensionsSplit is true, an extension line between
+// groupsOfAgents returns the groups of some user-agent lines, in file order. Groups without rules
+// are left out. If extensionsSplit is true, an extension line such as Crawl-delay between
 // user-agent lines begins another group, so that the lines above it have no rules.
 func (r *Robots) groupsOfAgents(agents []int32, extensionsSplit bool) []int32 {
 	var groups []int32

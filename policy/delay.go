@@ -87,7 +87,7 @@ func (r *Robots) crawlDelay(agents []int32) (least Delay, found bool) {
 func (r *Robots) delayAppliesTo(line delayLine, agents []int32) bool {
 	group := &r.groups[line.group]
 	i := r.firstAgentInGroup(line.group, agents)
-	// If no extension line splits the group, this is the line of the first agent.
+	// In a group without a split, splitAt is the first agent, so no line is above the split.
 	isAboveSplit := line.Line < int(r.agents[group.splitAt].line)
 	for ; i < len(agents) && r.agents[agents[i]].group == line.group; i++ {
 		if (agents[i] < group.splitAt) == isAboveSplit {

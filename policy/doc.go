@@ -28,18 +28,18 @@
 // 2.2.1), but never with the * group.
 //
 // Parsers differ, so a file has two interpretations. The lenient interpretation follows Google's
-// public library. It accepts seven misspelled keys, and lines of two words without a colon. It
+// public library. It accepts eight misspelled keys, and lines of two words without a colon. It
 // ignores an extension line such as Crawl-delay between user-agent lines. The strict interpretation
 // ignores misspelled keys and missing colons, and an extension line begins another group. A URL is
 // disallowed only if both interpretations disallow it. Some crawlers, such as Google's, document
-// that they are lenient. [Robots.SelectLenient] selects their group and accepts these keys and
+// that they are lenient. [Robots.SelectWithLenientKeys] selects their group and accepts these keys and
 // lines in both interpretations.
 //
 // Keys and extension lines are two separate choices:
 //
 //   - [Robots.Select]: the lenient interpretation accepts these keys and ignores extension lines. In
 //     the strict interpretation the keys are unknown, and an extension line begins another group.
-//   - [Robots.SelectLenient]: both interpretations accept these keys. Only extension lines differ.
+//   - [Robots.SelectWithLenientKeys]: both interpretations accept these keys. Only extension lines differ.
 //   - In a file without such keys and extension lines both interpretations are the same.
 //
 // [Robots.Findings] reports problems to the owner of a file.

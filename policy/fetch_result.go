@@ -29,7 +29,7 @@ type FetchResult struct {
 // AccessResult is what a response to a fetch of the robots.txt means for the rules of the site.
 type AccessResult uint8
 
-// The access results of RFC 9309 section 2.3.1.
+// The first three are the access results of RFC 9309 section 2.3.1.
 const (
 	// Successful means that the body is the robots.txt.
 	Successful AccessResult = iota

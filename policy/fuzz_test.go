@@ -145,7 +145,7 @@ func compareWithNaive(t *testing.T, r *Robots, token, target string) {
 	for _, lenient := range []bool{false, true} {
 		s := r.Select(true, token)
 		if lenient {
-			s = r.SelectLenient(true, token)
+			s = r.SelectWithLenientKeys(true, token)
 		}
 		got, want := s.Judge(target), naiveJudge(r, token, target, lenient)
 		if got.Allowed != want.Allowed || got.Rule != want.Rule || got.Ambiguous != want.Ambiguous {

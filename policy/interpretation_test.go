@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestInterpretations judges targets by files that parsers interpret differently. TestInterpretations compares a
-// strict parser, Google's library, and the verdicts for a crawler and for a crawler of Google.
+// TestInterpretations judges targets by files that parsers interpret differently.
+// TestInterpretations compares a strict parser, Google's library, and the verdicts for a crawler
+// and for a crawler of Google.
 func TestInterpretations(t *testing.T) {
 	type want struct{ crawler, google string } // the result of Judge; ? for an ambiguous verdict
 	const (
@@ -55,7 +56,7 @@ func TestInterpretations(t *testing.T) {
 				}
 				return word
 			}
-			if got := (want{verdictOf(r.Select(true, tc.token)), verdictOf(r.SelectLenient(true, tc.token))}); got != tc.want {
+			if got := (want{verdictOf(r.Select(true, tc.token)), verdictOf(r.SelectWithLenientKeys(true, tc.token))}); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 			compareWithNaive(t, r, tc.token, tc.target)
@@ -112,7 +113,7 @@ func TestSelectedInterpretations(t *testing.T) {
 		{r.Select(true, "d"), r.Select(true, "e"), true},
 		{r.Select(true, "a"), r.Select(true, "A"), true},
 		{r.Select(true, "a"), r.Select(false, "a"), false},
-		{r.Select(true, "a"), r.SelectLenient(true, "a"), false},
+		{r.Select(true, "a"), r.SelectWithLenientKeys(true, "a"), false},
 		{r.Select(true, "b"), r.Select(true, "c"), false},
 	} {
 		if got := tc.a.Equal(tc.b); got != tc.equal {
@@ -123,10 +124,10 @@ func TestSelectedInterpretations(t *testing.T) {
 	if !two.Select(true, "e").Equal(two.Select(true, "e f")) || two.Select(true, "e").Equal(two.Select(true, "g")) {
 		t.Error("names with the same lines must be equal")
 	}
-	if s := r.SelectLenient(true, "a"); s.IsAmbiguous() || len(s.Rules()) != 2 {
+	if s := r.SelectWithLenientKeys(true, "a"); s.IsAmbiguous() || len(s.Rules()) != 2 {
 		t.Errorf("for a lenient crawler: %s", list(s))
 	}
-	if s := r.SelectLenient(false, "d"); s != nil {
+	if s := r.SelectWithLenientKeys(false, "d"); s != nil {
 		t.Errorf("without a group: %s", list(s))
 	}
 }

@@ -105,7 +105,7 @@ func impliedDirectoryRule(path string) (directory string, ok bool) {
 type ruleCompiler struct {
 	literals      []literalRule
 	patterns      []pattern
-	allowsEscapes bool // The field of matcher has the same meaning.
+	allowsEscapes bool // allowsEscapes is true if an allow rule may match a query only if its / and ? are escaped.
 }
 
 // add adds a rule, whose path is in canonical form, with its index in Robots.rules. Every byte of

@@ -177,7 +177,7 @@ func naiveRules(groups []Group, token string) (rules []Rule) {
 }
 
 // naiveJudge returns the expected verdict of Select(true, token).Judge(target), or of
-// SelectLenient.
+// SelectWithLenientKeys.
 func naiveJudge(r *Robots, token, target string, lenient bool) Verdict {
 	paths := naivePaths(target)
 	if !slices.ContainsFunc(paths, func(p naivePath) bool {

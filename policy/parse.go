@@ -50,7 +50,7 @@ func Parse(body []byte) *Robots {
 }
 
 // estimateRules returns a number of rules that a file can have at most, to allocate memory once. A
-// rule needs a line end and eight bytes.
+// rule needs at least seven bytes, including its line end.
 func estimateRules(text string) int {
 	return min(strings.Count(text, "\n")+strings.Count(text, "\r")+1, len(text)/len("allow:\n")+1)
 }

@@ -50,7 +50,7 @@ func (s Statement) matchLength(variants []variant) (length int, ok bool) {
 	begin, _, _ := strings.Cut(path, "*")
 	begin = strings.TrimSuffix(begin, "$")
 	if !slices.ContainsFunc(variants, func(x variant) bool { return strings.HasPrefix(x.text, begin) }) {
-		return 0, false // Most lines do not match, and this check needs no canonical form.
+		return 0, false // Most lines do not match, and this check needs no matcher.
 	}
 	var c ruleCompiler
 	c.add(path, true, 0)

@@ -147,8 +147,8 @@ func sortByReplacedAt(previous []*Version) {
 }
 
 // Restore merges a stored state, or the state of another instance, into the entry of a key. It adds
-// a missing entry if the segment is not full, and evicts no entry. Restore reports whether the
-// version of other is now the current version.
+// a missing entry if the segment is not full, and evicts entries only if the merged files exceed
+// the bound in bytes. Restore reports whether the version of other is now the current version.
 //
 // If the entry's copy is fresh and preferNewest is false, the copy stays the current version, even
 // if other has a newer version. Otherwise a site with varying responses would change its copy all
@@ -191,7 +191,7 @@ func (c *Cache) Restore(key Key, segment Segment, other State, preferNewest bool
 			if v.Derived != nil {
 				continue
 			}
-			if derived := c.computeDerived(v.Robots); derived != nil { // Otherwise, other goroutines may read v.
+			if derived := c.computeDerived(v.Robots); derived != nil { // A nil result is not assigned, because other goroutines may read v.
 				v.Derived = derived
 			}
 		}

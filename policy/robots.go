@@ -8,8 +8,8 @@ import (
 // Robots is a parsed robots.txt. A Robots is immutable and safe for concurrent use. Its strings
 // share the memory of one copy of the file.
 //
-// The methods use the lenient interpretation. Only [Robots.Select] and [Robots.SelectLenient] also
-// use the strict interpretation.
+// The methods use the lenient interpretation. Only [Robots.Select] and
+// [Robots.SelectWithLenientKeys] also use the strict interpretation.
 type Robots struct {
 	// withStrictKeys is the file without lines that have a misspelled key or no colon; nil if these
 	// lines make no difference.
@@ -34,7 +34,7 @@ type Robots struct {
 	namedAgents    []int32 // If there are few agents, these are the agents whose name is not *.
 	wildcardAgents []int32 // These are the agents whose name is *.
 
-	trainingAgents []int32 // These are the agents whose name is TrainingToken. None of the fields above has them.
+	trainingAgents []int32 // These are the agents whose name is TrainingToken. The fields agentsByWord, namedAgents and wildcardAgents do not have them.
 
 	longestNameLength int // This is the length of the longest name in bytes.
 
@@ -44,7 +44,7 @@ type Robots struct {
 	cacheWeight int                 // cacheWeight is the weight of groupCache and matchers. maxCacheWeight limits it.
 
 	compressOnce sync.Once
-	compressed   []byte // The method CompressedText explains this field.
+	compressed   []byte // compressed is the result of CompressedText, or nil before the first call.
 }
 
 // rule is an allow or disallow line.

@@ -36,11 +36,11 @@ func (r *Robots) Select(obeysWildcard bool, tokens ...string) *SelectedGroup {
 	return s
 }
 
-// SelectLenient is [Robots.Select] for a crawler whose documentation says that it accepts
+// SelectWithLenientKeys is [Robots.Select] for a crawler whose documentation says that it accepts
 // misspelled keys and lines without a colon. Both interpretations then contain such lines. They
 // still differ about extension lines between user-agent lines, because the wrong choice can
 // disallow a whole site by accident.
-func (r *Robots) SelectLenient(obeysWildcard bool, tokens ...string) *SelectedGroup {
+func (r *Robots) SelectWithLenientKeys(obeysWildcard bool, tokens ...string) *SelectedGroup {
 	c := r.selectCompiledGroup(obeysWildcard, tokens)
 	if c == nil {
 		return nil

@@ -27,7 +27,7 @@ func (t *sharedVersions) acquire(v *Version) {
 		t.bytes += shared.size
 	}
 	shared.userCount++
-	if v.Robots != shared.robots { // Otherwise, other goroutines may read v.
+	if v.Robots != shared.robots { // If both are equal, v is not written, because other goroutines may read it.
 		v.Robots, v.Derived = shared.robots, shared.derived
 	}
 }

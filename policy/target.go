@@ -74,7 +74,7 @@ const (
 )
 
 // inlineVariants is the number of variants that a Target stores without allocating memory. A target
-// without dot segments never has more.
+// with one path and without dot segments never has more.
 const inlineVariants = 2 * maxQueries
 
 // Target is a request target in all variants that servers can treat as the same resource. Rules are

@@ -9,7 +9,7 @@ import (
 // compiled on first use.
 type wellKnownMatchers struct {
 	once sync.Once
-	// These fields have the same meaning as in compiledGroup. They are nil without a disallow rule.
+	// These have the rules of the two fields of compiledGroup. They are nil without a disallow rule.
 	extensionsIgnored, extensionsSplit *matcher
 }
 

@@ -7,5 +7,6 @@ package uaident
 // are excluded, because other operators run these.
 func (c *Crawler) ParsesLeniently() bool { return c.Operator == "Google" && c.Class != Library }
 
-// ParsesLeniently reports whether the identified crawler has a lenient parser. See [Crawler.ParsesLeniently].
+// ParsesLeniently reports whether the identified crawler has a lenient parser, by
+// [Crawler.ParsesLeniently].
 func (id Identity) ParsesLeniently() bool { return id.Crawler != nil && id.Crawler.ParsesLeniently() }

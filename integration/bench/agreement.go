@@ -128,7 +128,7 @@ func verdictAgreement(n int, g *google) (peers []string, kinds []agreement) {
 // byGuard is byOurs with the interpretation that the guard uses for the crawler.
 func (j *parsedFile) byGuard(token, target string) bool {
 	if known := uaident.Default().Lookup(token); known != nil && known.ParsesLeniently() {
-		return j.ours.SelectLenient(true, token).Judge(target).Allowed
+		return j.ours.SelectWithLenientKeys(true, token).Judge(target).Allowed
 	}
 	return j.byOurs(token, target)
 }

@@ -91,7 +91,7 @@ type question struct{ robots, name, target string }
 
 // allowed returns our verdict by the forgiving interpretation, which is Google's.
 func (q question) allowed() bool {
-	return policy.Parse([]byte(q.robots)).SelectLenient(true, q.name).Judge(q.target).Allowed
+	return policy.Parse([]byte(q.robots)).SelectWithLenientKeys(true, q.name).Judge(q.target).Allowed
 }
 
 func (q question) differs() bool {

@@ -31,7 +31,7 @@ type reservedBlock struct {
 	netip.Prefix
 	isSource bool // isSource is true if requests may come from the block.
 
-	prefixBits, prefixMask uint64 // These are the prefix as numbers. See highBits.
+	prefixBits, prefixMask uint64 // prefixBits has the first bits of the prefix, and prefixMask the bits that are compared.
 }
 
 func newReservedBlock(prefix string, sends bool) reservedBlock {

@@ -29,7 +29,8 @@ identify the client, the group that applies, the rules that match, and the verdi
 
 --user-agent is a User-Agent, which explain identifies as the server does: browsers are
 not judged, and the * group applies to some classes only. --token is a product token,
-to which the * group always applies. Without both, only the * group applies.
+to which the * group always applies. Without both options, only the * group
+applies.
 
 --robots is a file, a URL, or - for standard input. Without --robots, explain fetches
 the robots.txt of each URL's own site.

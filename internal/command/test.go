@@ -18,8 +18,8 @@ func testCommand(config Config) *cobra.Command {
 		Short: "Tests a robots.txt by a table of expected verdicts",
 		Long: `
 Reads tables of expected verdicts, judges each case by the robots.txt, and prints the
-results as TAP (Test Anything Protocol) or JSON. Keep a table next to your robots.txt
-and test it in CI.
+results as TAP (Test Anything Protocol) or JSON. Keep a table of cases next to
+your robots.txt, and run the command in CI.
 
 A line of a table has three fields: a product token or a quoted User-Agent, a URL or
 path, and the expected verdict: allow, disallow, or a preference of Content-Usage

@@ -234,7 +234,7 @@ func (site *guardedSite) removeHolds(isOver func(Hold) bool) {
 	site.holds = remaining
 }
 
-// HostsWithHold returns the configured hosts that have a hold now.
+// HostsWithHold returns the labels of the sites that have a hold now. See [site.Hosts.Label].
 func (c *ChangeGuard) HostsWithHold() map[string]bool {
 	c.mu.Lock()
 	var sites []*guardedSite

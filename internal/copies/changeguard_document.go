@@ -57,8 +57,8 @@ func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.ChangeGuardState, 
 
 // Restore merges the stored pages and holds of a site, from this or, if fromPeer is true, from
 // another instance. A hold ends at the same time at all instances, which the first instance sets.
-// added is the number of new holds. complete is false if this instance does not have the held
-// version.
+// added is the number of new or shortened holds. complete is false if this instance does not have
+// the held version.
 func (c *ChangeGuard) Restore(stored ledger.ChangeGuardState, state *policy.State, fromPeer bool) (added int, complete bool) {
 	now := c.now()
 	site := c.siteForRestore(stored)

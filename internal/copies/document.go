@@ -36,12 +36,12 @@ type storedFile struct {
 	Text []byte         `json:"gzip"` // Text is the compressed file. See [policy.Robots.CompressedText].
 }
 
-// storedUnnamed is the maximum number of unconfigured hosts whose files are stored.
-const storedUnnamed = 256
+// maxStoredUnknownHosts is the maximum number of unconfigured hosts whose files are stored.
+const maxStoredUnknownHosts = 256
 
 // HostsToStore returns the hosts whose files should be stored: all configured hosts and up to 256
-// other hosts. Hosts with several files come first, then the most recently used hosts. Unknown
-// hosts have a single file each, so they never evict a host with several files.
+// other hosts. Hosts with several files come first, then the most recently used hosts. Hosts that
+// clients invent have a single file each, so they never displace a host with several files.
 func (h *History) HostsToStore() (hosts []Host) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,7 +51,7 @@ func (h *History) HostsToStore() (hosts []Host) {
 	unnamed := h.hostSets[1].hosts.Values()
 	slices.Reverse(unnamed) // Values starts with the oldest host.
 	slices.SortStableFunc(unnamed, func(x, y *hostRecord) int { return min(len(y.files), 2) - min(len(x.files), 2) })
-	for _, record := range unnamed[:min(len(unnamed), storedUnnamed)] {
+	for _, record := range unnamed[:min(len(unnamed), maxStoredUnknownHosts)] {
 		hosts = append(hosts, record.host)
 	}
 	return hosts
@@ -130,8 +130,8 @@ func DecodeStoredHost(data []byte) (s StoredHost, d ledger.StoredDocument, err e
 
 // Restore merges stored files of a host into the History. own is true if this instance stored them
 // before a restart. Otherwise clockLead is the time by which the clock of the other instance is
-// ahead. Restore removes no records. Restore returns an error and changes nothing if a file cannot
-// be decompressed or if the files are too large.
+// ahead. Restore removes only what exceeds the bounds. Restore returns an error and changes nothing
+// if a file cannot be decompressed or if the files are too large.
 func (h *History) Restore(s StoredHost, own bool, clockLead time.Duration, now time.Time) error {
 	versions, err := h.parseStoredFiles(s)
 	if err != nil {
@@ -235,7 +235,7 @@ func (h *History) restoreFile(record *hostRecord, v *policy.Version, now time.Ti
 	if len(record.files) > 0 {
 		return h.addVersion(record, v, now)
 	}
-	f := &recordedFile{digest: digest} // The function add would not keep the contents of the first file.
+	f := &recordedFile{digest: digest} // The method addVersion would not keep the contents of the first file.
 	h.setVersion(record, f, v)
 	record.files = []*recordedFile{f}
 	return f

@@ -12,7 +12,7 @@ import (
 )
 
 // Host identifies a robots.txt whose files are recorded. Host contains no host pattern and no
-// listeners, so the files survive a reload that changes these.
+// listen addresses, so the files survive a reload that changes these.
 type Host struct {
 	// Source is the configured source. Only ForwardedHost may also be set.
 	Source string `json:"source,omitempty"`
@@ -39,7 +39,8 @@ const (
 	maxToken          = 64      // maxToken is the maximum length of a product token in bytes.
 )
 
-// everyToken replaces tokens beyond maxTokens. Files served to everyToken apply to all tokens.
+// everyToken replaces the empty token and tokens beyond maxTokens. Files served to everyToken apply
+// to all tokens.
 const everyToken = "*"
 
 // proxyExtra is the extra grace behind a trusted proxy for a file without a freshness lifetime.
@@ -115,8 +116,8 @@ type missingRulesTimes struct {
 	RulelessUntil time.Time `json:"away_until,omitzero"`
 
 	// LostAt is the last time when a dropped file was the guard's copy. LostAtByToken has the last
-	// time when a dropped file was served, by product token. The rules of dropped files are
-	// unknown.
+	// time when a dropped or unreadable file was served, by product token. The rules of these files
+	// are unknown.
 	LostAt        time.Time            `json:"lost,omitzero"`
 	LostAtByToken map[string]time.Time `json:"lost_for,omitempty"`
 
@@ -233,7 +234,7 @@ func (record *hostRecord) recordLostFileForToken(token string, at time.Time) {
 }
 
 // mayHaveLostFile reports whether a crawler with this product token may still use a file that was
-// dropped.
+// dropped or could not be read.
 func (record *hostRecord) mayHaveLostFile(token string, now time.Time, grace time.Duration) bool {
 	within := func(last time.Time) bool { return last.After(record.GraceEndedAt) && now.Sub(last) < grace }
 	return within(record.LostAt) || token != "" && (within(record.LostAtByToken[token]) || within(record.LostAtByToken[everyToken]))

@@ -238,7 +238,7 @@ func (h *History) enforceBounds(record *hostRecord, now time.Time) {
 		return
 	}
 	for h.hostSets[i].versionBytes > maxBytes[i]/8*7 {
-		if !h.evictLargestHost(i) {
+		if !h.evictFileOfLargestHost(i) {
 			return
 		}
 	}
@@ -258,9 +258,10 @@ func (h *History) dropFile(record *hostRecord, f *recordedFile) {
 	record.revision++
 }
 
-// evictLargestHost drops the oldest file of the host with the most bytes, in the set of hosts with
-// index i. evictLargestHost returns false if no host has several files. h.mu must be locked.
-func (h *History) evictLargestHost(i int) bool {
+// evictFileOfLargestHost drops the oldest file of the host with the most bytes, in the set of hosts
+// with index i. evictFileOfLargestHost returns false if no host has several files. h.mu must be
+// locked.
+func (h *History) evictFileOfLargestHost(i int) bool {
 	var largest *hostRecord
 	largestSize := 0
 	for _, record := range h.hostSets[i].hosts.Values() {
@@ -341,9 +342,8 @@ func (h *History) RecordCurrentCopy(host RequestHost, state *policy.State, now t
 }
 
 // recordCopy records that a version was the guard's copy until the given time. A version without
-// rules affects verdicts only after the guard's copies had no rules for [policy.MinAbsence], so that a short 404 does not give
-// every crawler a day without rules. h.mu
-// must be locked.
+// rules affects verdicts only after the guard's copies had no rules for [policy.MinAbsence], so
+// that a short 404 does not give every crawler a day without rules. h.mu must be locked.
 func (h *History) recordCopy(record *hostRecord, host RequestHost, v *policy.Version, until, now time.Time) {
 	if !v.Robots.HasGroups() {
 		if !until.After(record.RulelessUntil) {
@@ -426,9 +426,10 @@ func (record *hostRecord) limitFilesOfToken(token string) {
 	}
 }
 
-// PossiblyUsedVersions returns the files, except the guard's copy, that a crawler with this product
-// token may use at now. The empty token selects only files that were the guard's copy. lost is true
-// if a file that the crawler may use was dropped, so its rules are unknown. While the guard's
+// PossiblyUsedVersions returns the files that a crawler with this product token may use at the time
+// now, except the guard's current copy. grace is the time for which a crawler may use a file. The
+// empty token selects only files that were the guard's copy. lost is true if the crawler may use a
+// file whose rules are unknown, because it was dropped or could not be read. While the guard's
 // fetches fail, now must be the time of the first failure.
 func (h *History) PossiblyUsedVersions(host Host, token string, copy *policy.Version, now time.Time, grace time.Duration) (versions []*policy.Version, lost bool) {
 	h.mu.Lock()

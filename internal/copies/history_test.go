@@ -88,8 +88,8 @@ func TestServedFileCountsForItsToken(t *testing.T) {
 		after(day-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
 }
 
-// TestLostServedFile frees the contents of a file that was served to one token and was never our copy.
-// Only this token may be using the file.
+// TestLostServedFile frees the contents of a file that was served to one token and was never the
+// guard's copy. Only this token may be using the file.
 func TestLostServedFile(t *testing.T) {
 	s := newSite(t).serves("foobot", open)
 	for range 2 { // the weak pointer is cleared by a later collection
@@ -259,13 +259,13 @@ func TestUnconfiguredHostIsStored(t *testing.T) {
 	s := newSite(t)
 	s.of.Configured = false
 	s.reads(200, open).after(time.Hour).reads(200, closed).wants("foobot", "stale")
-	for i := range 2 * storedUnnamed {
+	for i := range 2 * maxStoredUnknownHosts {
 		invented := newSite(t)
 		invented.book, invented.now, invented.of = s.book, s.now, RequestHost{Host: Host{Name: fmt.Sprintf("x%d.test", i)}, Grace: day}
 		invented.reads(200, open)
 	}
 	hosts := s.book.HostsToStore()
-	if len(hosts) != storedUnnamed || hosts[0] != s.of.Host {
+	if len(hosts) != maxStoredUnknownHosts || hosts[0] != s.of.Host {
 		t.Fatalf("%d hosts are stored, %v first", len(hosts), hosts[0])
 	}
 	d, empty, err := s.book.EncodeHost(s.of.Host, s.now)

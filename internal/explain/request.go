@@ -155,7 +155,7 @@ func formatReason(r *judge.Result) string {
 func (s *Site) describeHandler(r *judge.Result) *Handler {
 	h := &Handler{Mode: judge.ModeWord(s.Settings.Enforce), Action: r.Action.String()}
 	switch {
-	case r.BlockedAsSpoofed:
+	case r.OnlySpoofed:
 		h.ActionReason = "the client uses a false name; the option spoofed blocks such clients"
 	case r.Action == judge.NoAction:
 		h.ActionReason = "the request passes"

@@ -56,7 +56,8 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 // guard blocked.
 func (g *Guard) standingJudgement(r *http.Request) *Judgement {
 	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
-	// The earlier judgement is about another request.
+	// With ForwardAuth, an earlier judgement is about the proxy's request, not about the described
+	// request.
 	if before == nil || !before.isAnnounced || g.ForwardAuth != nil {
 		return nil
 	}

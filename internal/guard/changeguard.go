@@ -20,9 +20,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// passAllowedRequest passes on a request that is not blocked and records the response. It also records a
-// page served to a search engine, because a later robots.txt may disallow the page.
-func (g *Guard) passAllowedRequest(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
+// passUnblockedRequest passes on a request that is not blocked and records the response. It also
+// records a page served to a search engine, because a later robots.txt may disallow the page.
+func (g *Guard) passUnblockedRequest(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	err := g.passAndRecordResponse(w, r, j, next)
 	if err == nil && j.response.status < http.StatusBadRequest {
 		g.recordAllowedPage(j)
@@ -46,11 +46,11 @@ func (g *Guard) recordSearchEnginePage(j *Judgement) {
 		!judge.IsSearchEngine(j.Client.Class, j.Verification) || !j.Client.HasKnownName() || g.Identity.IsEnabled() && j.Verification != verify.Verified {
 		return
 	}
-	who := j.GroupQuery(nil, g.Settings.WildcardApplies(j.Client))
+	query := j.GroupQuery(nil, g.Settings.WildcardApplies(j.Client))
 	g.state.changeGuard.RecordServedPage(j.Site.Key, j.Version, ledger.CrawlerVisit{
 		Crawler:         j.Client.Name(),
-		GroupNames:      who.Names,
-		WildcardApplies: who.WildcardApplies,
+		GroupNames:      query.Names,
+		WildcardApplies: query.WildcardApplies,
 		Host:            j.Site.Label,
 		Target:          ledger.RawText(j.Target),
 	})
@@ -59,14 +59,14 @@ func (g *Guard) recordSearchEnginePage(j *Judgement) {
 // updateHolds compares the current robots.txt of a site with the version compared last. updateHolds
 // returns the holds: previous versions that the change guard keeps in force, because the current
 // version disallows pages of search engines. It logs the holds that have started or ended.
-func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.State) []copies.Hold {
+func (g *Guard) updateHolds(s *site.Site, host copies.RequestHost, state *policy.State) []copies.Hold {
 	if g.ChangeGuardTime <= 0 {
 		return nil
 	}
 	holds, news := g.state.changeGuard.UpdateHolds(s.Key, state, g.ChangeGuardTime, g.Settings.KeepSlashes)
 	now := time.Now()
 	for _, h := range news.Lifted {
-		g.state.Copies.SetHeldUntil(of, h.Version, now, now)
+		g.state.Copies.SetHeldUntil(host, h.Version, now, now)
 		g.logHoldEnd(s, state.Current, h, "the robots.txt allows these pages again")
 	}
 	for _, h := range news.Expired {
@@ -76,7 +76,7 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 		g.logHoldStart(s, state.Current, *news.Started)
 	}
 	for _, h := range holds {
-		g.state.Copies.SetHeldUntil(of, h.Version, h.End, now)
+		g.state.Copies.SetHeldUntil(host, h.Version, h.End, now)
 	}
 	return holds
 }

@@ -80,7 +80,7 @@ func (s *guardedSite) visit(userAgent, target string, status int) string {
 	}
 	if j.Action != judge.Blocked {
 		w := httptest.NewRecorder()
-		if err := s.g.passAllowedRequest(w, r, j, next); err != nil {
+		if err := s.g.passUnblockedRequest(w, r, j, next); err != nil {
 			s.t.Fatal(err)
 		}
 		if w.Code != status || w.Body.String() != "page" {

@@ -23,7 +23,7 @@ import (
 // serveForwardAuth responds to another proxy that asks whether a request may pass: with 200, an
 // empty body and the judgement in header fields, or with the response of [Config.RespondRefused].
 func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
-	forbidCaching(w.Header())
+	forbidStoring(w.Header())
 	asked, err := forward.DescribedRequest(r)
 	if err != nil {
 		clearPlaceholders(r)
@@ -61,9 +61,9 @@ func writePassResponse(w http.ResponseWriter) error {
 	return nil
 }
 
-// forbidCaching keeps caches from storing the response, because each response applies to one
+// forbidStoring keeps caches from storing the response, because each response applies to one
 // request.
-func forbidCaching(header http.Header) { header.Set("Cache-Control", "no-store") }
+func forbidStoring(header http.Header) { header.Set("Cache-Control", "no-store") }
 
 // refuseUndescribedRequest responds with an error status to a proxy that did not describe its
 // client's request.
@@ -128,8 +128,8 @@ var answerFields = func() map[string]string {
 }()
 
 // handleForwardedRobotsFetch handles a request for /robots.txt about which another proxy asks. The
-// guard does not see the proxy's response, so it fetches the file now, and the request waits for
-// this fetch, at most for FetchWait.
+// guard does not see the proxy's response, so for a crawler it fetches the file now, and the
+// request waits for this fetch, at most for FetchWait.
 func (g *Guard) handleForwardedRobotsFetch(asked *http.Request, j *Judgement) {
 	userAgent := site.RequestUserAgent(asked)
 	if userAgent == site.GuardUserAgent {

@@ -58,7 +58,8 @@ type Config struct {
 	Identity *identity.Checker        // Identity verifies the identity of crawlers.
 	Sites    *site.Sites              // Sites has the configured hosts of all servers.
 	Events   *Events                  // Events is nil if no events are emitted.
-	// RespondRefused responds to a blocked or slowed request, or passes the request on.
+	// RespondRefused responds to a blocked or slowed request, or passes the request on. next is nil
+	// for a guard with ForwardAuth.
 	RespondRefused func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
 	Logger         *zap.Logger // Logger logs messages for the site owner.
 }
@@ -145,7 +146,7 @@ func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 	case j == nil:
 		return g.passBrowserRequest(w, r, next)
 	case j.Action != judge.Blocked && j.Action != judge.Slowed:
-		return g.passAllowedRequest(w, r, j, next)
+		return g.passUnblockedRequest(w, r, j, next)
 	case isTooEarly(r, j):
 		w.WriteHeader(http.StatusTooEarly)
 		return nil
@@ -163,9 +164,11 @@ func isRobotsRequest(r *http.Request, j *Judgement) bool {
 	return strings.HasSuffix(r.URL.Path, "/robots.txt") && site.IsRobotsTxt(site.OriginalRequest(r))
 }
 
-// Judge applies the rules to a request and does not record or announce the judgement, for tests
-// that compare verdicts. Judge returns nil for requests of browsers, without a User-Agent, for ACME
-// challenges, and from templates. It does not allocate for browsers.
+// Judge applies the rules to a request. It may start a fetch. It charges the rate limits and
+// records the copy, the holds and the trial, but it does not announce the judgement. If the
+// judgement of an earlier guard stands, Judge returns that one. Judge returns nil for requests of
+// browsers, from templates, without a User-Agent or a path, and for ACME challenges. It does not
+// allocate for browsers.
 func (g *Guard) Judge(r *http.Request) *Judgement {
 	userAgent := site.RequestUserAgent(r)
 	if userAgent == "" || site.HasNoPath(r) {
@@ -193,6 +196,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	if client.Class == uaident.Browser {
 		return nil
 	}
+	// The function above was called, because the client is not a browser.
 	original := site.OriginalRequest(r)
 	if site.IsACMEChallenge(original) || site.IsTemplateInclude(r) {
 		return nil
@@ -200,17 +204,17 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	if before := g.standingJudgement(r); before != nil {
 		return before
 	}
-	who, proof := g.Identity.VerifyClient(r, client)
+	verification, proof := g.Identity.VerifyClient(r, client)
 	j := newJudgement(configured, &other)
 	j.userAgent = userAgent
 	j.Request = judge.Request{
-		Client: client, Verification: who, Method: original.Method, Target: site.RequestTarget(original), Path: original.URL.Path,
+		Client: client, Verification: verification, Method: original.Method, Target: site.RequestTarget(original), Path: original.URL.Path,
 	}
 	j.VerifiedBy = proof
 	if signed, ok := identity.SignatureResult(r); ok {
 		j.signature = signed.Reason.String()
 	}
-	if site.IsRobotsTxt(original) || g.Settings.Exempt.Matches(client, who) {
+	if site.IsRobotsTxt(original) || g.Settings.Exempt.Matches(client, verification) {
 		g.judgeByVersion(j, nil, false) // The verdict does not depend on the rules.
 		return j
 	}

@@ -27,10 +27,10 @@ type Judgement struct {
 	// signature is the result of the Web Bot Auth verification, or "" without a signature.
 	signature string
 	Site      *site.Site // Site must not be modified.
-	// Version is the version by which the request was judged. It is nil if the robots.txt is not
-	// known.
+	// Version is the version by which the request was judged. It is nil if no version is known, or if
+	// the verdict does not depend on the rules.
 	Version         *policy.Version
-	redirectTargets []string // redirectTargets are the redirect targets of the last fetch.
+	redirectTargets []string // redirectTargets are the redirect targets of the last fetch, or only the target of this request if the robots.txt of another site redirects to it.
 	Rate            Rate
 	judgedAt        time.Time        // judgedAt is the time of the judgement, or of its counting.
 	response        responseRecorder // response records the response to a request that passes.

@@ -35,7 +35,7 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	switch {
 	case j.Reason == judge.ReasonSiteClosed:
 		message = "request while robots.txt is unreachable"
-	case j.BlockedAsSpoofed:
+	case j.OnlySpoofed:
 		message = "request with a spoofed name"
 	}
 	c := g.Logger.Check(level, message)

@@ -138,7 +138,7 @@ func TestLogSchema(t *testing.T) {
 			return logLines(t, func(l *zap.Logger) {
 				g.Logger = l
 				g.logViolation(r, &j, "bingbot")
-				j.Verdict, j.BlockedAsSpoofed = judge.Disallowed, true
+				j.Verdict, j.OnlySpoofed = judge.Disallowed, true
 				g.logViolation(r, &j, "bingbot")
 				j.Reason = judge.ReasonSiteClosed
 				g.logViolation(r, &j, "bingbot")

@@ -46,7 +46,8 @@ func (g *Guard) lookUpRobots(r *http.Request, j *Judgement, entry *policy.Entry,
 }
 
 // fetchIfDue starts a fetch if the robots.txt is due, and then uses the entry's state. The request
-// waits for the fetch only if it may wait and the cached state does not suffice, see canJudgeWithoutFetch.
+// waits for the fetch only if it may wait and the cached state does not suffice, see
+// canJudgeWithoutFetch.
 func (g *Guard) fetchIfDue(l *robotsLookup) {
 	if !l.entry.IsDue(l.now) {
 		l.state = l.entry.State() // A fetch may have ended since the client was identified.
@@ -70,9 +71,9 @@ func (g *Guard) canJudgeWithoutFetch(state *policy.State, now time.Time) bool {
 	return !closed
 }
 
-// refetchAndSwitchVersion fetches the robots.txt again for a crawler about to be blocked or slowed, and then
-// does the same as switchToNewerVersion. The crawler may have fetched a newer version without passing this
-// guard. A spoofed client causes no fetch.
+// refetchAndSwitchVersion fetches the robots.txt again for a crawler about to be blocked or slowed,
+// and then does the same as switchToNewerVersion. The crawler may have fetched a newer version
+// without passing this guard. A spoofed client causes no fetch.
 func (g *Guard) refetchAndSwitchVersion(l *robotsLookup) bool {
 	if l.state == nil || l.state.Current == nil || l.j.Verification == verify.Spoofed {
 		return false
@@ -97,7 +98,7 @@ func (g *Guard) switchToNewerVersion(l *robotsLookup) bool {
 	return true
 }
 
-// refetchBeforeRefusal fetches the robots.txt if our copy is at least as old as
+// refetchBeforeRefusal fetches the robots.txt if the guard's copy is at least as old as
 // [Guard.minAgeForRefetch], or if the site has served another file to a client. After a failed
 // fetch, it fetches only a robots.txt that is due.
 func (g *Guard) refetchBeforeRefusal(l *robotsLookup) {
@@ -108,7 +109,8 @@ func (g *Guard) refetchBeforeRefusal(l *robotsLookup) {
 	if l.mayWait {
 		until = l.waitUntil
 	}
-	// A running fetch is new enough, and so is a fetch that has failed since.
+	// An entry that is due is fetched below, or is being fetched already. After a failure, the time of
+	// the next attempt stands. Otherwise the mark makes the entry due.
 	if !l.entry.IsDue(l.now) && l.entry.State().FailureCount == 0 && !l.entry.IsPossiblyChanged() {
 		l.entry.MarkPossiblyChanged(l.now)
 	}
@@ -131,20 +133,20 @@ func (g *Guard) minAgeForRefetch(key policy.Key) time.Duration {
 // the file that identified the client. It keeps the identity of a client that would become a
 // browser, because a browser has no judgement.
 func (g *Guard) identifyByCurrentNames(l *robotsLookup) {
-	before, now := l.identifiedBy, l.state
-	if now == before || now == nil || now.Current == nil || before != nil && before.Current == now.Current {
+	before, current := l.identifiedBy, l.state
+	if current == before || current == nil || current.Current == nil || before != nil && before.Current == current.Current {
 		return
 	}
 	registry := g.Registry.Load()
-	names := overlayForState(registry, now)
+	names := overlayForState(registry, current)
 	if names == overlayForState(registry, before) {
-		l.identifiedBy = now
+		l.identifiedBy = current
 		return
 	}
 	client := g.Settings.Identify(registry, site.RequestUserAgent(l.r), names)
 	if client.Class == uaident.Browser {
 		return
 	}
-	l.j.Client, l.identifiedBy = client, now
+	l.j.Client, l.identifiedBy = client, current
 	l.j.Verification, l.j.VerifiedBy = g.Identity.VerifyClient(l.r, client)
 }

@@ -50,12 +50,12 @@ func (l *messageLimits) allowMessage(host, crawler string) (suppressed uint64, o
 	if !found {
 		known, _ = l.limits.LoadOrStore(key, new(messageLimit))
 	}
-	of := known.(*messageLimit)
-	if !of.rate.Allow(l.now().Sub(l.startTime), l.interval, l.burst) {
-		of.suppressed.Add(1)
+	limit := known.(*messageLimit)
+	if !limit.rate.Allow(l.now().Sub(l.startTime), l.interval, l.burst) {
+		limit.suppressed.Add(1)
 		return 0, false
 	}
-	return of.suppressed.Swap(0), true
+	return limit.suppressed.Swap(0), true
 }
 
 // removeHostsExcept drops the limits of all hosts for which keep returns false.

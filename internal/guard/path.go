@@ -101,7 +101,7 @@ func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string
 		s = new(g.siteByHost(r))
 	}
 	state := g.cachedStateForPath(r, s, now)
-	version, _ := versionInForce(state, now, g.Fallback)
+	version, _ := currentVersion(state, now, g.Fallback)
 	if version == nil {
 		return PathUnknown
 	}
@@ -114,8 +114,8 @@ func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string
 	return PathDisallowed
 }
 
-// cachedStateForPath returns the cached state of a site's robots.txt, or nil, without waiting for a fetch. It
-// starts a background fetch if the file is due, except for unknown hosts.
+// cachedStateForPath returns the cached state of a site's robots.txt, or nil, without waiting for a
+// fetch. It starts a background fetch if the file is due, except for unknown hosts.
 func (g *Guard) cachedStateForPath(r *http.Request, s *site.Site, now time.Time) *policy.State {
 	entry := g.state.Cache.Get(s.Key)
 	if s.CacheSegment == policy.ConfiguredHosts {

@@ -56,28 +56,28 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 		return // The file that the crawler has read has no delay.
 	}
 	rules := g.Rate.RulesForClient(&j.Client, j.Verification, delay.Interval, limit)
-	who := rate.Client{
+	client := rate.Client{
 		Site: j.Site.OwnKey(), UnknownHost: !j.Site.NamedInConfig,
 		Token: j.KnownName(), Identity: j.Verification, IsSharedSoftware: rate.IsSharedSoftware(&j.Client),
 	}
-	if who.Token == "" && limit != nil {
-		who.Token = limit.ProductToken()
+	if client.Token == "" && limit != nil {
+		client.Token = limit.ProductToken()
 	}
-	if who.Token == "" || who.Identity != verify.Verified { // A verified crawler has one budget for all addresses.
-		who.Network = addr.NetworkOfAddr(site.ClientAddr(r))
+	if client.Token == "" || client.Identity != verify.Verified { // A verified crawler has one budget for all addresses.
+		client.Network = addr.NetworkOfAddr(site.ClientAddr(r))
 	}
 	enforcedInterval, earlierPace := rules.CrawlDelay.Interval, rate.Pace{}
 	if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
-		who.HeldSlot = before.resources.heldSlot
+		client.HeldSlot = before.resources.heldSlot
 		earlierPace = j.removeChargedLimits(before, &rules)
 	}
-	pace := g.state.rates.ChargeRequest(now, &who, &rules)
+	pace := g.state.rates.ChargeRequest(now, &client, &rules)
 	// The earlier guard has charged some limits, and its result counts here, too.
 	if earlierPace.IsOverRate && earlierPace.Wait > pace.Wait {
 		pace.IsOverRate, pace.Wait, pace.IsOverLimit, pace.Requests = true, earlierPace.Wait, earlierPace.IsOverLimit, earlierPace.Requests
 		pace.MustSlow = pace.MustSlow || rules.Mode == rate.Enforce && (earlierPace.IsOverLimit || !rules.IgnoresCrawlDelay)
 	}
-	j.resources.setSlots(pace.Slot, who.HeldSlot)
+	j.resources.setSlots(pace.Slot, client.HeldSlot)
 	j.Rate.State, j.Rate.Delay, j.Rate.IsStale, j.Rate.EnforcedInterval, j.Rate.Limit = rate.StateOfPace(pace), delay, stale, enforcedInterval, limit
 	j.Rate.Pace = pace
 	if pace.MustSlow {
@@ -85,9 +85,9 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 	}
 }
 
-// removeChargedLimits prevents that several guards charge one request twice. removeChargedLimits
-// removes the limits from rules that an earlier guard has charged for the same crawler at the same
-// site. removeChargedLimits returns the pace that the earlier guard found by these limits.
+// removeChargedLimits prevents that two guards charge one request twice. It removes from rules the
+// limits that an earlier guard has charged for the same crawler at the same site. It returns the
+// earlier pace if this pace is about a removed limit, else the zero Pace.
 func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (earlierPace rate.Pace) {
 	earlierLimit := rate.Rule{}
 	if before.Rate.Limit != nil {
@@ -101,6 +101,8 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (e
 	if sameDelay {
 		rules.CrawlDelay = rate.Rule{}
 	}
+	// This guard still charges its own Crawl-delay, and checks concurrent requests itself (see
+	// [rate.Client].HeldSlot).
 	if earlierPace = before.Rate.Pace; earlierPace.IsOverConcurrent || !earlierPace.IsOverLimit && !sameDelay {
 		return rate.Pace{}
 	}
@@ -108,7 +110,7 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (e
 }
 
 // shortestUsableDelay returns the shortest Crawl-delay of the files that a crawler may be using.
-// delay is the Crawl-delay in our copy. stale is true if the returned delay is shorter.
+// delay is the Crawl-delay in the guard's copy. stale is true if the returned delay is shorter.
 func (g *Guard) shortestUsableDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, now time.Time) (known policy.Delay, stale bool) {
 	if state == nil || state.Current == nil {
 		return delay, false

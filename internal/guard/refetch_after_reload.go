@@ -22,10 +22,10 @@ type reloadRefetches struct {
 	refetchedBy int
 }
 
-// RefetchAll makes every cached robots.txt and every base file due after a reload, because the new
-// configuration may serve other files. Cached files stay in force until the next crawler's request
-// fetches them. Within [refetchInterval] of another call, the files become due at the end of the
-// interval, unless ctx ends before.
+// RefetchAll makes every cached robots.txt, every base file and every file on trial due after a
+// reload, because the new configuration may serve other files. Cached files stay in force until the
+// next crawler's request fetches them. Within [refetchInterval] of another call, the files become
+// due at the end of the interval, unless ctx ends before.
 //
 // The previous configuration still serves for a moment. Files fetched in this time are due again
 // when the previous configuration ends.
@@ -63,8 +63,9 @@ func (s *State) robotsCaches() []*policy.Cache {
 	return []*policy.Cache{s.Cache, s.Bases, s.trials.cache}
 }
 
-// refetchAllForLoad makes every robots.txt due for the configuration with the number load, or at the end of
-// refetchInterval, with the number 0.
+// refetchAllForLoad makes every robots.txt due after a reload. load is the number of the
+// configuration. If the last call was less than refetchInterval ago, it does so at the end of that
+// time, with 0 for load.
 func (s *State) refetchAllForLoad(ctx context.Context, load int) {
 	s.refetches.mu.Lock()
 	defer s.refetches.mu.Unlock()

@@ -40,7 +40,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, j *Judgement, status int) er
 		return writeText(w, r, http.StatusServiceUnavailable,
 			[]byte("The robots.txt of this site cannot be read at the moment, so crawlers have to stay away\n"+
 				"(RFC 9309, section 2.3.1.4). Please come back later.\n"))
-	case j.BlockedAsSpoofed:
+	case j.OnlySpoofed:
 		return writeText(w, r, status, []byte(explainSpoofed(j)+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
 			"publish the addresses that it uses.\n"))
 	}

@@ -147,7 +147,7 @@ func (g *Guard) passAndRecordResponse(w http.ResponseWriter, r *http.Request, j 
 func (g *Guard) countResponse(j *Judgement, kind responseaudit.RequestKind, code int, size int64) {
 	status, ok := responseaudit.ClassifyStatus(code)
 	if !ok {
-		return // The handler wrote no response.
+		return // The client closed the connection (499).
 	}
 	token, class, named := j.ledgerIdentity()
 	g.Metrics.CountResponse(class, kind, status, size)

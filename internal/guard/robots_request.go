@@ -68,8 +68,8 @@ func (g *Guard) passRobotsRequest(w http.ResponseWriter, r *http.Request, j *Jud
 }
 
 // recordRobotsResponse evaluates the response to a client's request for /robots.txt. It records the
-// served file for the crawler's product token. If the served rules differ from our copy, our copy
-// becomes due.
+// served file for the crawler's product token. If the served rules differ from the guard's copy,
+// the guard's copy becomes due.
 func (g *Guard) recordRobotsResponse(f *robotsRequest, response robotsResponse) {
 	now := time.Now()
 	entry := g.state.Cache.Get(f.site.Key)
@@ -90,7 +90,8 @@ func (g *Guard) recordRobotsResponse(f *robotsRequest, response robotsResponse) 
 	if entry == nil && f.hasExactHost {
 		entry = g.getOrCreateEntry(f.site)
 	}
-	// The grace starts when the guard learns of a change.
+	// The fetch is now, because the grace of the old file starts when the guard has fetched the
+	// change.
 	if entry != nil && (entry.State() == nil || entry.IsPossiblyChanged()) {
 		var until time.Time
 		if isRedirect(response.status) { // The guard should know all redirects before the client follows them.
@@ -164,7 +165,7 @@ func (g *Guard) recordServedRobots(f *robotsRequest, entry *policy.Entry, respon
 }
 
 // recordRedirectedRobots records the robots.txt that a crawler gets by following a redirect. If the
-// guard's own fetch followed the same redirect, this is our copy, else an unknown file.
+// guard's own fetch followed the same redirect, this is the guard's copy, else an unknown file.
 func (g *Guard) recordRedirectedRobots(f *robotsRequest, state *policy.State, response robotsResponse, now time.Time) {
 	if state == nil || state.Current == nil || state.FailureCount > 0 || len(state.RedirectTargets) == 0 || state.RedirectTargets[0] != resolveRedirectTarget(response.location, f.site.OwnKey()) {
 		g.state.Copies.RecordServedUnreadable(f.requestHost, productToken(f.j), now)
@@ -180,7 +181,7 @@ func hasErrorRoutes(r *http.Request) bool {
 }
 
 // siteServesNoRules reports whether the site also serves the guard a file without rules, and not
-// only this client. If our copy has rules, it fetches the file again first.
+// only this client. If the guard's copy has rules, it fetches the file again first.
 func (g *Guard) siteServesNoRules(f *robotsRequest, entry *policy.Entry, now time.Time) bool {
 	if entry.Current() == nil {
 		return false
@@ -257,15 +258,16 @@ func (g *Guard) describeLastRobotsFetch(r *http.Request, j *Judgement) (what str
 	return "old", ledger.FromUnixMilli(last.At)
 }
 
-// mayUseAllowingVersion reports whether a crawler may be using another file than our copy that
-// allows a request. Then a request that our copy disallows is stale.
+// mayUseAllowingVersion reports whether a crawler may be using another file than the guard's copy that
+// allows a request. Then a request that the guard's copy disallows is stale.
 func (g *Guard) mayUseAllowingVersion(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
 	others, lost := g.recordCopyAndFindOthers(r, j, state, now)
 	return lost || slices.ContainsFunc(others, func(v *policy.Version) bool { return g.versionAllows(r, j, v) })
 }
 
-// recordCopyAndFindOthers records the current version as our copy, and returns the other files that
-// a crawler may be using. lost is true if it may also be using a file that is no longer stored.
+// recordCopyAndFindOthers records the current version as the guard's copy, and returns the other
+// files that a crawler may be using. lost is true if it may also be using a file whose rules are
+// unknown.
 func (g *Guard) recordCopyAndFindOthers(r *http.Request, j *Judgement, state *policy.State, now time.Time) (others []*policy.Version, lost bool) {
 	of, token := g.newRequestHost(r, j.Site), productToken(j)
 	if j.Verification == verify.Spoofed {

@@ -85,7 +85,8 @@ func (w *robotsRecorder) isPage() bool {
 	return site.IsHTMLPage(w.status, w.Header(), w.body[:min(len(w.body), maxPageStart)])
 }
 
-// isComplete reports whether the whole body was sent to the client.
+// isComplete reports whether as many bytes as Content-Length were sent to the client. Without a
+// Content-Length, it returns true.
 func (w *robotsRecorder) isComplete() bool {
 	length, err := strconv.ParseInt(w.Header().Get("Content-Length"), 10, 64)
 	return err != nil || w.size >= length
@@ -102,7 +103,7 @@ type robotsResponse struct {
 	isEncoded bool
 	text      []byte            // text is the decoded body of at most policy.MaxSize+1 bytes.
 	hash      [sha256.Size]byte // hash is the hash of the body. It is zero if it is unknown.
-	lifetime  time.Duration     // lifetime is the freshness lifetime. See [policy.Version].
+	lifetime  time.Duration     // lifetime is the freshness lifetime in the header of the response.
 	location  string            // location is the Location field of a redirect.
 	// isErrorStatus is true for the status of an error. Error routes may send another response.
 	isErrorStatus bool
@@ -115,8 +116,8 @@ func (a robotsResponse) deliversRules(method string) bool {
 	return judge.IsRobotsFetch(method, a.status)
 }
 
-// differsFromCopy reports whether the response shows that our copy, the current version of s, is
-// outdated. own is the key of the site.
+// differsFromCopy reports whether the response shows that the guard's copy, the current version of
+// s, is outdated. own is the key of the site.
 func (a robotsResponse) differsFromCopy(s *policy.State, own *policy.Key) bool {
 	if s == nil || s.Current == nil {
 		return false

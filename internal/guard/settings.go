@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// CacheSizes has the maximum numbers of cached robots.txt files; 0 means the default.
+// CacheSizes has the bounds of the cache of robots.txt files. 0 means the default.
 type CacheSizes struct {
 	MaxPolicies        int // MaxPolicies is the maximum number of configured sites.
 	UnknownHosts       int // UnknownHosts is the maximum number of unknown hosts.
@@ -40,8 +40,8 @@ type Settings struct {
 	Registry  *uaident.CurrentRegistry
 }
 
-// UseSettings applies the settings of a configuration until release is called. During a reload the newest
-// settings apply.
+// UseSettings applies the settings of a configuration until release is called. During a reload the
+// newest settings apply.
 func (s *State) UseSettings(settings Settings) (release func()) {
 	end, _ := s.settings.Apply(settings, s.applySettings) // The method applySettings never returns an error.
 	return func() {
@@ -77,7 +77,7 @@ func (s *State) resizeCaches(to CacheSizes) {
 }
 
 // boundsForEntries returns b for another maximum number of entries, with as many bytes for each
-// entry. 0 entries mean b itself.
+// entry, but at least the bytes of b. 0 entries mean b itself.
 func boundsForEntries(b policy.Bounds, entries int) policy.Bounds {
 	if entries > 0 {
 		b.Bytes = max(b.Bytes, b.Bytes/b.Entries*entries)

@@ -108,8 +108,8 @@ func (t *robotsTrials) trialForHost(file *shadow.File, host string, segment poli
 	return robotsTrial{file, name, entry}
 }
 
-// trialForSite returns the trial for a site: the file in the option shadow of the guard, or else
-// the change of the managed robots.txt on trial at the site.
+// trialForSite returns the trial for a site: the file of the guard's option shadow, or else a
+// change of the managed robots.txt that is on trial at the site.
 func (g *Guard) trialForSite(s *site.Site) robotsTrial {
 	if g.configuredTrial.File != nil || g.SourceKey != "" {
 		return g.configuredTrial
@@ -184,7 +184,7 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now tim
 		InForce: j.Version, OnTrial: version, VerdictInForce: j.RobotsVerdict, VerdictOnTrial: result.RobotsVerdict,
 		Difference: shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed),
 	}
-	if t.IsPublished != nil && t.IsPublished(t.host) { // The file on trial is the previous one.
+	if t.IsPublished != nil && t.IsPublished(t.host) { // The host already serves the change, so the file of the trial is the one before the change, and the roles are swapped.
 		note.InForce, note.OnTrial, note.VerdictInForce, note.VerdictOnTrial = note.OnTrial, note.InForce, note.VerdictOnTrial, note.VerdictInForce
 		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
 		if note.Difference == shadow.NewlyForbidden {

@@ -28,9 +28,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// State has the data of all guards that survive reloads of the configuration. It has no references
-// to a configuration and stays usable after the last handler has released it, because requests may
-// be in flight.
+// State has the data of all guards that survive reloads of the configuration. It refers to a
+// configuration only while the configuration runs, except to its registry. It stays usable after
+// the last handler has released it, because requests may be in flight.
 type State struct {
 	Cache *policy.Cache // Cache has the robots.txt files of the sites.
 	Bases *policy.Cache // Bases has the base files of robots_txt handlers.

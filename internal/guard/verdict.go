@@ -33,7 +33,7 @@ func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, 
 	}
 }
 
-// judgeByCopy judges the request by the version in force, and also by the file on trial. A
+// judgeByCopy judges the request by the current version, and also by the file on trial. A
 // disallowed request is stale if the crawler may be using another file that allows the request.
 func (g *Guard) judgeByCopy(l *robotsLookup) {
 	r, j, state := l.r, l.j, l.state
@@ -41,7 +41,7 @@ func (g *Guard) judgeByCopy(l *robotsLookup) {
 	if state != nil {
 		j.redirectTargets = state.RedirectTargets
 	}
-	ours, closed := versionInForce(state, l.now, g.Fallback)
+	ours, closed := currentVersion(state, l.now, g.Fallback)
 	g.judgeByVersion(j, ours, closed)
 	if j.Verdict == judge.Disallowed && g.isOtherSitesRedirectTarget(j.Site, j.Target) {
 		j.redirectTargets = []string{j.Target}
@@ -84,8 +84,9 @@ func (g *Guard) versionAllows(r *http.Request, j *Judgement, version *policy.Ver
 	return result.Verdict != judge.Disallowed
 }
 
-// cachedOrStoredRobots returns the robots.txt of a site, or nil. Without a cached robots.txt, it returns our last
-// copy for the host, which an earlier configuration may have cached under another key.
+// cachedOrStoredRobots returns the robots.txt of a site, or nil. Without a cached robots.txt, it
+// returns our last copy for the host, which an earlier configuration may have cached under another
+// key.
 func (g *Guard) cachedOrStoredRobots(r *http.Request, j *Judgement, cached *policy.State) *policy.Robots {
 	switch {
 	case cached == nil:
@@ -108,9 +109,10 @@ func robotsNamesClient(client uaident.Identity, robots *policy.Robots) bool {
 	return named
 }
 
-// versionInForce returns the version in force in a cached state, or nil if none is known. closed is
-// true if the robots.txt is unreachable and this closes the site to crawlers.
-func versionInForce(state *policy.State, now time.Time, fallback policy.Fallback) (version *policy.Version, closed bool) {
+// currentVersion returns the current version of a cached state, or nil if no rules are known or may
+// be used. During a hold of the change guard, an earlier version is in force, too. closed is true
+// if the robots.txt is unreachable and this closes the site to crawlers.
+func currentVersion(state *policy.State, now time.Time, fallback policy.Fallback) (version *policy.Version, closed bool) {
 	if state == nil {
 		return nil, false
 	}

@@ -29,6 +29,8 @@ func (g *Guard) recordForAudit(f *robotsRequest, response robotsResponse, isPage
 	got.IsLoop = path == "/robots.txt"
 	if entry := g.state.Cache.Get(j.Site.Key); entry != nil && got.Location != "" {
 		if state := entry.State(); state != nil && len(state.RedirectTargets) > 0 && state.Current != nil && state.Current.Robots.Restricts() {
+			// The redirects lead to a robots.txt with rules, as the guard's own fetch shows. So the
+			// redirect is not another response. /robots.txt stands for its target.
 			got.Location, got.IsLoop = "/robots.txt", false
 		}
 	}

@@ -52,7 +52,7 @@ func siteName(server string, hosts []string) string {
 type precedingHandler struct {
 	name       string
 	hosts      []string  // hosts are the hosts of the enclosing routes. It is empty for any host.
-	requestKey string    // requestKey is the same as PlacedHandler.requestKey.
+	requestKey string    // requestKey identifies the requests that reach the handler, as in PlacedHandler.
 	matchers   []Matcher // matchers are the matchers of the routes that contain the handler.
 	group      string    // group is the route group. A request uses a single route of a group.
 	// asksOtherServer is true if the handler continues only after another server has agreed, like
@@ -74,8 +74,8 @@ func (b *precedingHandler) nearestCache() *precedingHandler {
 	return b.cache
 }
 
-// isReachedFrom reports whether all requests with the key inner also reach the position with the
-// key outer. Keys are as in PlacedHandler.requestKey.
+// isReachedFrom reports whether every request that reaches the position inner has also passed the
+// position outer. Both are given by their requestKey.
 func isReachedFrom(inner, outer string) bool {
 	return strings.HasPrefix(inner, outer) && (len(inner) == len(outer) || inner[len(outer)] == '\n')
 }

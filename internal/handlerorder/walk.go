@@ -66,7 +66,7 @@ type routePosition struct {
 	requestKey string
 	previous   *precedingHandler
 	groups     []string
-	exactPath  string             // exactPath is the same as PlacedHandler.exactPath.
+	exactPath  string             // exactPath is a path that a matcher requires, or empty.
 	responder  *respondingHandler // responder is nil if a request may reach this position.
 }
 

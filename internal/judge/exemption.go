@@ -59,7 +59,7 @@ const wellKnown = "/.well-known/"
 // differently.
 func isWellKnown(target string) bool {
 	if strings.HasPrefix(target, "/") && !strings.HasPrefix(target, wellKnown) {
-		return false // The target is neither a path nor a URL.
+		return false // The target is a path that does not begin with /.well-known/.
 	}
 	path, _, _ := strings.Cut(target, "?")
 	if scheme, rest, ok := strings.Cut(path, "://"); ok && !strings.ContainsAny(scheme, "/:") {

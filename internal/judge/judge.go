@@ -13,8 +13,8 @@ import (
 type Rules struct {
 	// Robots is the parsed robots.txt, or nil without a copy.
 	Robots *policy.Robots
-	// RedirectTargets has the targets of redirects of robots.txt. Targets on this site are always allowed,
-	// so that crawlers can follow the redirects.
+	// RedirectTargets has the targets of redirects of robots.txt. Targets on this site are always
+	// allowed, so that crawlers can follow the redirects.
 	RedirectTargets []string
 	// DisallowAll is true if no robots.txt is known and the configuration then blocks all crawlers.
 	DisallowAll bool
@@ -22,11 +22,11 @@ type Rules struct {
 
 // Result is the decision about a request and the reasons for it.
 type Result struct {
-	Verdict Verdict // Verdict is the verdict by the rules of robots.txt.
+	Verdict Verdict // Verdict is RobotsVerdict, unless an exemption, the grace or missing rules take precedence.
 	Action  Action  // Action is the action by the settings.
 	Reason  Reason  // Reason is the reason for the verdict.
-	// RobotsVerdict is the verdict of the robots.txt, with the matching rule. If no rule was
-	// evaluated, it allows the request and has no rule.
+	// RobotsVerdict is the verdict of the parsed robots.txt alone, with the matching rule. If no rule
+	// was evaluated, it allows the request and has no rule.
 	RobotsVerdict policy.Verdict
 	// Group is the group that applies to the request, or nil if none applies. GroupNamesClient is true
 	// if the group names the client, and false for the * group.
@@ -35,9 +35,9 @@ type Result struct {
 	// Preferences are the preferences in the robots.txt about the use of the page. They are set
 	// only if the request is allowed.
 	Preferences policy.Preferences
-	// BlockedAsSpoofed is true if the rules allow the request and only the spoofed name of the
-	// client is the reason to block the request.
-	BlockedAsSpoofed bool
+	// OnlySpoofed is true if the spoofed name is the only reason for Action, which is Blocked or
+	// Logged.
+	OnlySpoofed bool
 	// LogOnly is true if the options of the site prevent a block in enforce mode.
 	LogOnly bool
 }
@@ -91,10 +91,10 @@ func IsRedirectTarget(redirectTargets []string, target string) bool {
 	return len(redirectTargets) > 0 && strings.HasPrefix(target, "/") && slices.Contains(redirectTargets, target)
 }
 
-// MarkStale changes the verdict of a disallowed request to [Stale], because the crawler may be
-// using an older version that allows the request.
+// MarkStale changes the verdict of a disallowed request to [Stale], because an older version allows
+// the request, which the crawler may be using or the change guard keeps in force.
 func (s *Settings) MarkStale(q *Request, r *Result) {
-	r.Verdict, r.Action, r.Reason, r.BlockedAsSpoofed, r.LogOnly = Stale, NoAction, ReasonGrace, false, false
+	r.Verdict, r.Action, r.Reason, r.OnlySpoofed, r.LogOnly = Stale, NoAction, ReasonGrace, false, false
 	s.setAction(q, r)
 }
 
@@ -171,7 +171,7 @@ func (s *Settings) setAction(q *Request, r *Result) {
 	switch {
 	case r.Verdict == Disallowed, r.Reason == ReasonSiteClosed:
 	case isSpoofed && s.SpoofedHandling == BlockSpoofed:
-		r.BlockedAsSpoofed = true
+		r.OnlySpoofed = true
 	default:
 		return
 	}

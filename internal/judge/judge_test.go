@@ -23,7 +23,7 @@ func TestClaim(t *testing.T) {
 		{"and is its only one", "curl/8.7.1", "/all", true, true, false},
 	} {
 		client := uaident.Identify(tc.userAgent)
-		who := GroupQuery{Names: client.AppendNames(nil), WildcardApplies: client.WildcardApplies(), Lenient: client.ParsesLeniently()}
+		who := GroupQuery{Names: client.AppendNames(nil), WildcardApplies: client.WildcardApplies(), LenientKeys: client.ParsesLeniently()}
 		_, named, applies := who.Group(robots)
 		var target policy.Target
 		target.Set(tc.target, false)

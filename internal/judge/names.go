@@ -16,10 +16,10 @@ import (
 // "token:NewBot".
 const TokenPrefix = "token:"
 
-// checkToken returns an error if no client can have a token, because only robots.txt files use it
-// or because the registry lacks it. word is the token as configured. If explicit is true, the word
-// has [TokenPrefix] and the registry may lack the token. allowIdentities is true if the word could
-// also be an identity.
+// checkToken returns an error for a token that only robots.txt files use, and for a token that the
+// registry lacks. word is the token as configured. If explicit is true, the word has [TokenPrefix]
+// and the registry may lack the token. allowIdentities is true if the word could also be an
+// identity.
 func checkToken(registry *uaident.Registry, word, token string, explicit, allowIdentities bool) error {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControlToken(c):
@@ -93,8 +93,8 @@ func userAgentError(word string) error {
 	return fmt.Errorf("%q is a whole User-Agent of an unknown crawler; write a product token, for example Googlebot, or a class", word)
 }
 
-// invalidTokenError returns the error for a word with characters not allowed in a product token. The error
-// says what to write.
+// invalidTokenError returns the error for a word with characters not allowed in a product token.
+// The error says what to write.
 func invalidTokenError(word, token string) error {
 	name := strings.TrimSpace(token[:max(0, strings.IndexAny(token, "*/;()"))])
 	switch {

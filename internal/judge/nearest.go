@@ -38,7 +38,7 @@ func nearestNames(registry *uaident.Registry, word string, words []string) []str
 
 const (
 	maxSuggestions = 3
-	maxOfOperator  = 5
+	maxTokens      = 5
 	maxCompared    = 40 // This is a number of letters. Longer words are not compared.
 )
 
@@ -67,7 +67,7 @@ type nameSearch struct {
 
 // compareName adds a name to the nearest names if it is at least as similar to the word as these.
 // Of equally similar names, those with the lowest rank stay.
-func (n *nameSearch) compareName(name *nameInRegistry) {
+func (n *nameSearch) compareName(name *comparedName) {
 	limit := min(n.distance, maxEdits(len(n.folded)))
 	if diff := len(name.letters) - len(n.folded); diff > limit || -diff > limit || text.MinEdits(name.letterSet, n.letterSet) > limit {
 		return
@@ -81,22 +81,22 @@ func (n *nameSearch) compareName(name *nameInRegistry) {
 	}
 }
 
-// nameInRegistry is the token or an alias of a crawler, in the form for comparison, with the token to
-// suggest.
-type nameInRegistry struct {
+// comparedName is a class, an identity, or the token or an alias of a crawler, in the form for
+// comparison. It has the name to suggest.
+type comparedName struct {
 	letters, token string
 	letterSet      uint32 // letterSet is the set of the letters in the name.
 	rank           int    // Of equally similar names, the one with the lowest rank is suggested.
 }
 
-func newRegistryName(name, token string, rank int) *nameInRegistry {
+func newRegistryName(name, token string, rank int) *comparedName {
 	letters := text.FoldSpelling(name)
-	return &nameInRegistry{letters, token, text.ByteSet(letters), rank}
+	return &comparedName{letters, token, text.ByteSet(letters), rank}
 }
 
 // registryNames has the names in a registry, and the tokens of its crawlers by their operator.
 type registryNames struct {
-	names      []*nameInRegistry
+	names      []*comparedName
 	byOperator map[string][]string
 }
 
@@ -117,7 +117,7 @@ func (all *registryNames) tokensWithPrefix(folded string) (found []string) {
 	const minLetters = 4 // Fewer letters begin the names of too many crawlers.
 	for rank := 1; rank <= 2 && len(folded) >= minLetters; rank++ {
 		for _, name := range all.names {
-			if name.rank == rank && len(found) < maxOfOperator && strings.HasPrefix(name.letters, folded) && !slices.Contains(found, name.token) {
+			if name.rank == rank && len(found) < maxTokens && strings.HasPrefix(name.letters, folded) && !slices.Contains(found, name.token) {
 				found = append(found, name.token)
 			}
 		}
@@ -149,7 +149,7 @@ func newRegistryNames(registry *uaident.Registry) *registryNames {
 			if !matches(&c) || c.RobotsOnly {
 				continue
 			}
-			if operator := text.FoldSpelling(c.Operator); len(names.byOperator[operator]) < maxOfOperator {
+			if operator := text.FoldSpelling(c.Operator); len(names.byOperator[operator]) < maxTokens {
 				names.byOperator[operator] = append(names.byOperator[operator], c.Token)
 			}
 		}

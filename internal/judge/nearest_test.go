@@ -106,7 +106,7 @@ func TestNearestNames(t *testing.T) {
 				all++
 			}
 		}
-		if got := cachedRegistryNames(registry).byOperator[operator]; len(got) != min(all, maxOfOperator) {
+		if got := cachedRegistryNames(registry).byOperator[operator]; len(got) != min(all, maxTokens) {
 			t.Errorf("%d of %d crawlers of %s", len(got), all, operator)
 		}
 	}

@@ -18,7 +18,7 @@ const (
 	ReasonExempt                      // The configuration exempts the client.
 	ReasonNoRobotsTxt                 // No copy of robots.txt is known.
 	ReasonSiteClosed                  // No copy is known, and the configuration closes the site.
-	ReasonGrace                       // The crawler may obey an older version.
+	ReasonGrace                       // An older version that may still apply allows the request.
 )
 
 // String describes the reason for messages, without the matching rule.

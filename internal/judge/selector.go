@@ -58,7 +58,8 @@ type IdentitySet uint8
 // Has reports whether an identity is in the set.
 func (s IdentitySet) Has(i verify.State) bool { return s == 0 || s&(1<<i) != 0 }
 
-// Selector selects clients by class, product token and identity.
+// Selector selects clients by class and product token. It also lists identities, which the caller
+// checks.
 type Selector struct {
 	// Identities are the identities in the list. Zero means any identity.
 	Identities IdentitySet
@@ -108,8 +109,8 @@ func ParseSelector(registry *uaident.Registry, words []string, allowIdentities b
 // IsEmpty reports whether the selector names neither a class nor a token.
 func (s *Selector) IsEmpty() bool { return s.classes == 0 && len(s.tokens) == 0 }
 
-// Matches reports whether the selector lists the class or the token of a client. Matches ignores
-// the listed identities.
+// Matches reports whether the selector lists the class or the token of a client. The caller checks
+// Identities.
 func (s *Selector) Matches(id uaident.Identity) bool {
 	if s.classes.Has(id.Class) {
 		return true

@@ -49,7 +49,8 @@ func (s *Settings) Identify(registry *uaident.Registry, userAgent string, names 
 }
 
 // IdentifyWithLazyNames is Identify with a function that returns the names. It does not call the
-// function for a client that is a browser with all names.
+// function for a User-Agent that is a browser's whatever the names are. If the result is not a
+// browser, the function was called.
 func (s *Settings) IdentifyWithLazyNames(registry *uaident.Registry, userAgent string, names func() *uaident.Overlay) uaident.Identity {
 	client := registry.IdentifyWithLazyOverlay(userAgent, names)
 	if client.Class == uaident.Browser && s.ConfiguredNames != nil {
@@ -64,7 +65,8 @@ type SpoofedHandling uint8
 const (
 	// JudgeSpoofed applies the stricter of the group for the name and the * group.
 	JudgeSpoofed SpoofedHandling = iota
-	// BlockSpoofed blocks all requests except requests for /robots.txt.
+	// BlockSpoofed blocks all requests except ACME challenges and requests for robots.txt or the
+	// targets of its redirects.
 	BlockSpoofed
 	// LogSpoofed blocks no request.
 	LogSpoofed

@@ -18,7 +18,7 @@ type ServedPage struct {
 // GroupQuery returns the query for the group of the crawler that was served the page.
 func (p *ServedPage) GroupQuery() GroupQuery {
 	known := uaident.Default().Lookup(p.Crawler)
-	return GroupQuery{Names: p.Names, WildcardApplies: p.WildcardApplies, Lenient: known != nil && known.ParsesLeniently()}
+	return GroupQuery{Names: p.Names, WildcardApplies: p.WildcardApplies, LenientKeys: known != nil && known.ParsesLeniently()}
 }
 
 // NewServedPage returns the page at a target as served to a crawler.

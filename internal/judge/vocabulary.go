@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Verdict is the verdict of a robots.txt about a request.
+// Verdict is the verdict about a request, by the robots.txt and by the exceptions from it.
 type Verdict uint8
 
 // These are the verdicts. Storage and output use the words, never the numbers.
 const (
 	Allowed    Verdict = iota
 	Disallowed         // The rules disallow the request.
-	Stale              // The rules disallow the request, but the crawler may obey an older version.
+	Stale              // The rules disallow the request, but an older version allows it. The crawler may obey that version, or the change guard keeps it.
 	Exempt             // The rules do not apply to the request, or the configuration exempts the crawler.
 	Unknown            // No copy of robots.txt is known.
 	numVerdicts

@@ -37,7 +37,7 @@ type Row struct {
 
 	Series [numResolutions]Series `json:"series"`
 
-	// Responses count the site's responses to the crawler. See SumResponses.
+	// Responses count the site's responses to the crawler.
 	Responses Timeline[ResponseBucket] `json:"answers,omitzero"`
 
 	// Names are the names of the clients that share this row. NamesOfViolators are those with

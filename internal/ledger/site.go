@@ -40,7 +40,7 @@ type Site struct {
 	noRoomUntil int64
 	// modeChangedAt is the time of the last RecordModeChange, or 0.
 	modeChangedAt int64
-	// revision grows with every change. See Revision.
+	// revision grows with every change of the site's data.
 	revision uint64
 }
 

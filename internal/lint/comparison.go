@@ -21,8 +21,8 @@ type comparedCrawler struct {
 	sourceURL    string
 }
 
-// comparedCrawlers are the crawlers and parsers in a [CrawlerComparison]. Undocumented behavior is assumed
-// to follow RFC 9309.
+// comparedCrawlers are the crawlers and parsers in a [CrawlerComparison]. Undocumented behavior is
+// assumed to follow RFC 9309.
 var comparedCrawlers = []comparedCrawler{
 	{
 		name: "Googlebot", groupNames: []string{"Googlebot"}, isLenient: true, delaySupport: "ignored",
@@ -107,7 +107,7 @@ func compareCrawlers(robots *policy.Robots) *CrawlerComparison {
 		standardGroups[i] = standard.Select(true, r.groupNames...)
 		switch {
 		case r.isLenient:
-			groups[i], _ = robots.SelectLenient(true, r.groupNames...).LenientAndStrict()
+			groups[i], _ = robots.SelectWithLenientKeys(true, r.groupNames...).LenientAndStrict()
 		case r.isStrict:
 			_, groups[i] = robots.Select(true, r.groupNames...).LenientAndStrict()
 		default:

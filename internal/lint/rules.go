@@ -136,7 +136,7 @@ type ruleSet struct {
 	rules             []policy.Rule
 	unusedByte        string       // unusedByte is a byte that no rule contains.
 	reportedLines     map[int]bool // reportedLines are lines that have a finding.
-	comparisonCost    int          // comparisonCost is the cost to compare all rules. See maxComparisonWork.
+	comparisonCost    int          // comparisonCost is the cost to compare all rules once. maxComparisonWork limits the total.
 }
 
 // addFinding adds a finding at a line, unless an earlier finding about rules has this line.

@@ -215,8 +215,8 @@ func (p *Plan) findInheritors(crawlers []groupNames) {
 	}
 }
 
-// wouldInherit reports whether a crawler that no rule names would obey a new group of the plan,
-// because the base, robots, has no group with an earlier name of the crawler.
+// wouldInherit reports whether a crawler that no rule names would obey a new group of the plan.
+// This is not so if the base, robots, has a group with a more specific name of the crawler.
 func (p *Plan) wouldInherit(names groupNames, robots *policy.Robots) bool {
 	for i, name := range names {
 		if p.byCrawler[strings.ToLower(name)] != nil {

@@ -71,8 +71,8 @@ func makeSchedule(resolver *nameResolver, spec Spec) (*Schedule, error) {
 	return s, s.makeTables()
 }
 
-// maxInTables is the maximum sum of the rules of all tables. A rule for all hosts counts for each host
-// that has rules of its own.
+// maxInTables is the maximum total number of rules in all tables. A rule for all hosts is in the
+// table of each host that has rules of its own.
 const maxInTables = 20_000_000
 
 // makeTables sets the rules of each host. Hosts with the same rules share a table.

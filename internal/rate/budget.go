@@ -11,9 +11,9 @@ import (
 // is safe for concurrent use.
 type budget struct {
 	key        uint64
-	lastUsed   atomic.Int64  // lastUsed is the time of the last use. See table.findBudget.
+	lastUsed   atomic.Int64  // lastUsed is the time of the last use, with the precision lastUsedStep.
 	requests   requestWindow // requests are the requests to which the Crawl-delay applies.
-	concurrent Concurrency   // concurrent counts the concurrent requests. See Budgets.acquireSlot.
+	concurrent Concurrency   // concurrent counts the concurrent requests.
 	// These are rate limiters for the Crawl-delay and for the configured limit.
 	crawlDelayRate, configuredRate limit.Rate
 	// searchSlowingState is nil until a search engine is slowed.

@@ -16,7 +16,7 @@ import (
 type Settings struct {
 	// MaxCrawlDelay is the longest enforced Crawl-delay. It replaces longer delays.
 	MaxCrawlDelay time.Duration
-	// Burst, Tolerance and Window are as in [Rules].
+	// Burst, Tolerance and Window have the meanings that [Rules] documents.
 	Burst     int
 	Tolerance float64
 	Window    time.Duration

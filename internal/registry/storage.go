@@ -27,8 +27,8 @@ type storedVersion struct {
 // share the key.
 func (f *Feed) storageKey() string { return remote.StorageKey("robots_guard/v1/registry", f.Name()) }
 
-// synchronizeStorage restores the version in the first user's storage if none is in use, and stores a
-// new version there. synchronizeStorage runs after each fetch.
+// synchronizeStorage runs after each fetch. If no version is in use, it restores the stored
+// version. It then stores a new version. It uses the storage of the first user.
 func (f *Feed) synchronizeStorage(ctx context.Context) {
 	if user, ok := f.FirstUser().(remoteUser); ok && user.Storage != nil && !f.IsFile() {
 		f.restoreVersion(ctx, &user.storageLimiter, user.Storage)

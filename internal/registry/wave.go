@@ -45,7 +45,7 @@ const (
 	waveNetworks = 50
 	waveFactor   = 5
 	waveWindow   = 5 * time.Minute // Two windows are ten minutes.
-	waveHistory  = 12              // This number of recent windows is not part of the usual level.
+	waveHistory  = 12              // The last hour has this many windows. They do not count for the usual level of requests.
 )
 
 // waveDetector detects when requests with one name suddenly come from many networks (a wave). The

@@ -84,7 +84,7 @@ func (n *naive) line(line string) {
 		return
 	}
 	n.requests++
-	who := judge.GroupQuery{Names: client.AppendNames(nil), WildcardApplies: client.WildcardApplies(), Lenient: client.ParsesLeniently()}
+	who := judge.GroupQuery{Names: client.AppendNames(nil), WildcardApplies: client.WildcardApplies(), LenientKeys: client.ParsesLeniently()}
 	group, named, applies := who.Group(n.robots[current])
 	groupName := ""
 	if named {

@@ -84,7 +84,8 @@ func (r *Report) WriteText(w io.Writer) {
 	}
 }
 
-// columnKinds has the kinds of columns that are neither names nor numbers.
+// columnKinds has the kind of each column, by its title. Columns that are missing here contain
+// names or numbers.
 var columnKinds = map[string]text.ColumnKind{
 	"LOG": text.LongColumn, "RULE": text.LongColumn, "PATH": text.LongColumn,
 	"CRAWLERS": text.ListColumn, "FORMAT": text.ListColumn, "ROBOTS.TXT READ": text.ProseColumn,

@@ -32,7 +32,8 @@ type Crawler struct {
 	// Identities are the numbers of requests by identity of the client.
 	Identities Identities `json:"identities"`
 	RequestCounts
-	// Previous are the numbers of the period before the window. See ViewHeader.PreviousFrom.
+	// Previous are the numbers of the period before the window. It is absent if not all of that period
+	// was counted.
 	Previous   *RequestCounts `json:"previous,omitempty"`
 	Compliance *float64       `json:"compliance,omitempty"` // percent; absent without judged requests
 	// TopPath is the disallowed path that the crawler requested most often, if any.

@@ -63,16 +63,16 @@ func (s *Source) lookupCrawler(token string) *uaident.Crawler {
 
 // SiteState is the current state of a site. The zero value is that of an unknown site.
 type SiteState struct {
-	Mode string // Mode has the values of Site.Mode.
+	Mode string // Mode is monitor, enforce or mixed.
 	// Enforces is true if part of the site is in enforce, or was before a reload without later
 	// requests.
 	Enforces  bool
-	Authority string // Authority is as in Health.Authority.
+	Authority string // Authority is the scheme, host and port of the robots.txt, or its configured URL or path.
 	Source    string // Source is server, url or file.
 	State     *policy.State
-	HeldUntil time.Time // HeldUntil is as in Health.HeldUntil.
+	HeldUntil time.Time // HeldUntil is the time until which the change guard keeps an earlier version in force, or zero.
 
-	TakesEffect time.Time // TakesEffect is as in Health.TakesEffect.
+	TakesEffect time.Time // TakesEffect is the time from which no crawler may use an earlier version, or zero.
 }
 
 // currentVersion returns the current version of the site's robots.txt, or nil.
@@ -273,7 +273,7 @@ func paginate[T any](list []T, after, limit int) (part []T, next string) {
 func (s *Source) newGroupQuery(token, class string) judge.GroupQuery {
 	if known := s.lookupCrawler(token); known != nil {
 		chain := slices.Concat([]string{known.Token}, known.Aliases, known.Fallback)
-		return judge.GroupQuery{Names: chain, WildcardApplies: known.WildcardApplies(), Lenient: known.ParsesLeniently()}
+		return judge.GroupQuery{Names: chain, WildcardApplies: known.WildcardApplies(), LenientKeys: known.ParsesLeniently()}
 	}
 	c, _ := uaident.ParseClass(class)
 	return judge.GroupQuery{Names: []string{token}, WildcardApplies: c.WildcardApplies()}

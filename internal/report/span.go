@@ -12,8 +12,8 @@ type timeSpan struct {
 	steps        int
 	from, end    time.Time // These are the bounds of the steps. The last step can be in the future.
 	now          time.Time
-	countedFrom  time.Time // countedFrom is as in ViewHeader.CountedFrom.
-	previousFrom time.Time // previousFrom is as in ViewHeader.PreviousFrom.
+	countedFrom  time.Time // countedFrom is the start of the counted part of the window.
+	previousFrom time.Time // previousFrom is the start of the previous period, or zero if not all of it was counted.
 }
 
 func (s *Source) newTimeSpan(f Filter) timeSpan {

@@ -8,7 +8,7 @@ import (
 // SiteStatus is the mode of a site and the state of its robots.txt.
 type SiteStatus struct {
 	Site   string       `json:"site"`
-	Mode   string       `json:"mode,omitempty"` // Mode has the values of Site.Mode.
+	Mode   string       `json:"mode,omitempty"` // Mode is monitor, enforce or mixed.
 	Robots RobotsHealth `json:"robots"`
 }
 

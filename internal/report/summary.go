@@ -9,7 +9,8 @@ import (
 type Summary struct {
 	ViewHeader
 	RequestCounts
-	// Previous are the numbers of the period before the window. See ViewHeader.PreviousFrom.
+	// Previous are the numbers of the period before the window. It is absent if not all of that period
+	// was counted.
 	Previous *RequestCounts `json:"previous,omitempty"`
 	// Compliance is a percentage. It is absent without judged requests.
 	Compliance *float64 `json:"compliance,omitempty"`
@@ -66,7 +67,7 @@ type RobotsHealth struct {
 	NextFetch    time.Time `json:"next_read,omitzero"`
 	FailureCount int       `json:"failures"` // FailureCount is the number of consecutive failures.
 	FailingSince time.Time `json:"failing_since,omitzero"`
-	// Error is the error of the last attempt. See [DescribeFetchProblem].
+	// Error is the error of the last attempt in words.
 	Error    string        `json:"error,omitempty"`
 	Findings FindingCounts `json:"findings"`
 	// HeldUntil is the time until which the change guard keeps an earlier version in force, if any.

@@ -91,7 +91,8 @@ func (v *filteredSource) countDisallowedByOtherGroups(e siteRow) (n uint64) {
 	return n
 }
 
-// NamesCrawler reports whether a group of a robots.txt names a crawler. See [judge.NamesCrawler].
+// NamesCrawler reports whether a group of a robots.txt names a crawler, by the rules of
+// [judge.NamesCrawler].
 func (s *Source) NamesCrawler(group, token string) bool {
 	if known := s.lookupCrawler(token); known != nil {
 		return judge.NamesCrawler(group, known)

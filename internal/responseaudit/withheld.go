@@ -26,7 +26,7 @@ const (
 type RobotsResponse struct {
 	Status   int    // Status is 0 if the connection was closed without a response.
 	Location string // Location is the Location of a redirect.
-	IsLoop   bool   // IsLoop is true if the redirect leads to the same robots.txt again.
+	IsLoop   bool   // IsLoop is true if the redirect leads to no file, for example to the same robots.txt again.
 	IsHTML   bool   // IsHTML is true if the body is an HTML page.
 }
 
@@ -90,8 +90,8 @@ func (w *WithheldFinding) Description(now time.Time) string {
 	return problem + "; " + remedy
 }
 
-// ProblemAndRemedy describes the finding, such as "GPTBot gets a web page (status 403) instead of robots.txt
-// since 12:00 UTC", and what to do, such as "exclude /robots.txt from the challenge".
+// ProblemAndRemedy describes the finding, such as "GPTBot gets a web page (status 403) instead of
+// robots.txt since 12:00 UTC", and what to do, such as "exclude /robots.txt from the challenge".
 func (w *WithheldFinding) ProblemAndRemedy(now time.Time) (problem, remedy string) {
 	who, since := w.Token, w.Since.UTC().Format("15:04 UTC")
 	switch {

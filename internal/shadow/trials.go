@@ -53,7 +53,7 @@ type Trials struct {
 	now         func() time.Time
 	trialsByKey cowmap.Map[trialKey, *trial]
 
-	numRows, numSearchEngineRows atomic.Int32 // These count the rows of all trials. See trial.reserveRow.
+	numRows, numSearchEngineRows atomic.Int32 // These count the rows of all trials, for maxRows and maxSearchEngineRows.
 
 	mu sync.Mutex // This mutex guards the fields below. It is locked while a trial begins or ends.
 	// The value is the number of calls of KeepResults that were not released. The key is the source.
@@ -76,7 +76,7 @@ type trial struct {
 	rows             cowmap.Map[rowKey, *row]
 
 	mu                         sync.Mutex // This mutex guards the fields below. It is locked while a row is created.
-	numUnreservedRows, numRows int        // trial.reserveRow explains these numbers.
+	numUnreservedRows, numRows int        // numRows counts the rows for maxRowsPerSite, and numUnreservedRows those that use no reserved row.
 	ended                      bool       // ended is true if results are no longer recorded.
 }
 

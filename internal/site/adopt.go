@@ -74,7 +74,7 @@ func (s *Sites) belongsToOtherServer(server *caddyhttp.Server, key policy.Key) b
 		return false
 	}
 	for _, other := range s.Servers() {
-		if other != server && s.HostsOfServer(other).Name == key.Server && s.guardedHosts(other)[key.Site] {
+		if other != server && s.HostsOfServer(other).ServerName == key.Server && s.guardedHosts(other)[key.Site] {
 			return true
 		}
 	}

@@ -84,8 +84,8 @@ var registeredCodings = []string{
 	"aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip", "zstd",
 }
 
-// isUnregisteredCoding reports whether a Content-Encoding names no registered coding. Some scripts send a
-// charset or "none" by mistake, and clients then use the body unchanged.
+// isUnregisteredCoding reports whether a Content-Encoding names no registered coding. Some scripts
+// send a charset or "none" by mistake, and clients then use the body unchanged.
 func isUnregisteredCoding(coding string) bool {
 	for name := range strings.SplitSeq(coding, ",") {
 		if slices.Contains(registeredCodings, strings.TrimSpace(name)) {
@@ -96,11 +96,12 @@ func isUnregisteredCoding(coding string) bool {
 }
 
 // FirstResponse returns the first response of a fetch, for the response audit. If redirects led to
-// no robots.txt, this is the first redirect. Otherwise it is the last response. ok is false if the
-// response is unknown, for example after a timeout.
+// no robots.txt, this is the first redirect. Otherwise it is the last response. If the connection
+// was closed without a response, response is zero and ok is true. ok is false if the response is
+// unknown, for example after a timeout.
 func FirstResponse(answer policy.FetchResult) (response responseaudit.RobotsResponse, ok bool) {
 	response = responseaudit.RobotsResponse{Status: answer.Status, IsHTML: IsHTMLPage(answer.Status, answer.Header, answer.Body)}
-	response.IsLoop = answer.Status >= 300 && answer.Status < 400 // FollowRedirects stopped at this redirect.
+	response.IsLoop = answer.Status >= 300 && answer.Status < 400 // FollowRedirects stopped at this redirect, or the status is 304.
 	switch isFile := answer.Err == nil && answer.Status == http.StatusOK && !response.IsHTML; {
 	case errors.Is(answer.Err, ErrResponseAborted) && len(answer.RedirectTargets) == 0:
 		return responseaudit.RobotsResponse{}, true

@@ -113,7 +113,6 @@ func FindRedirectedHandler(servers []*caddyhttp.Server, authority string, secure
 	return FindHandler(servers, authority, secure, matches), ""
 }
 
-// The Location of an automatic redirect begins with httpsRedirectPrefix and ends with
 // The Location of an automatic redirect begins with redirectHost and ends with redirectURI. A port
 // can stand between them.
 const (

@@ -70,7 +70,7 @@ func NewGuardRequest(server *caddyhttp.Server, key policy.Key, proxy *TrustedPro
 func FindHandlerOfSite(servers []*caddyhttp.Server, sites *Sites, key policy.Key, matches func(caddyhttp.MiddlewareHandler) bool) FoundHandler {
 	if key.Server != "" {
 		for _, server := range servers {
-			if sites.HostsOfServer(server).Name == key.Server {
+			if sites.HostsOfServer(server).ServerName == key.Server {
 				servers = []*caddyhttp.Server{server}
 				break
 			}

@@ -32,9 +32,9 @@ type healthCheckBypass struct {
 // hiddenOutcomeKey is the context key for the *hiddenOutcome of one of the guard's own requests.
 type hiddenOutcomeKey struct{}
 
-// hiddenOutcome has what the server hides from the guard in one of the guard's own requests: the
-// response of an upstream, if [healthCheckBypass] hid it from the proxy, and the error of a
-// handler.
+// hiddenOutcome has what the response to one of the guard's own requests does not show: the
+// response or the error of an upstream that [healthCheckBypass] hid from the proxy, and the error
+// of a handler for which Caddy wrote an error response.
 type hiddenOutcome struct {
 	mu           sync.Mutex
 	hiddenResult *policy.FetchResult
@@ -45,38 +45,38 @@ type hiddenOutcome struct {
 // requests. Without the record, the guard would know only the status of Caddy's error response. err
 // is the error of a handler of the site, or nil.
 func RecordHandlerError(ctx context.Context, err error) error {
-	if x, ok := ctx.Value(hiddenOutcomeKey{}).(*hiddenOutcome); ok && err != nil {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		x.handlerErr = err
+	if o, ok := ctx.Value(hiddenOutcomeKey{}).(*hiddenOutcome); ok && err != nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.handlerErr = err
 	}
 	return err
 }
 
 // recordedHandlerError returns the last error passed to [RecordHandlerError], or nil.
 // recordedHandlerError omits the error's position in Caddy's code.
-func (x *hiddenOutcome) recordedHandlerError() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if handled, ok := errors.AsType[caddyhttp.HandlerError](x.handlerErr); ok {
+func (o *hiddenOutcome) recordedHandlerError() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if handled, ok := errors.AsType[caddyhttp.HandlerError](o.handlerErr); ok {
 		return handled.Err // The error then lacks the position in Caddy's code.
 	}
-	return x.handlerErr
+	return o.handlerErr
 }
 
 // errHiddenFromProxy replaces the failure for the proxy.
 var errHiddenFromProxy = fmt.Errorf("ignored by passive health checks: %w", context.Canceled)
 
-func (x *hiddenOutcome) setHiddenResult(a policy.FetchResult) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.hiddenResult = &a
+func (o *hiddenOutcome) setHiddenResult(a policy.FetchResult) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hiddenResult = &a
 }
 
-func (x *hiddenOutcome) getHiddenResult() *policy.FetchResult {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.hiddenResult
+func (o *hiddenOutcome) getHiddenResult() *policy.FetchResult {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.hiddenResult
 }
 
 // bypassHealthChecks adds a [healthCheckBypass] to each reverse_proxy of a server that has passive
@@ -118,8 +118,8 @@ func (s *transportSet) add(transport *http.Transport) bool {
 
 // RoundTrip implements [http.RoundTripper] for [http.Transport.RegisterProtocol].
 func (s *healthCheckBypass) RoundTrip(req *http.Request) (*http.Response, error) {
-	ex, _ := req.Context().Value(hiddenOutcomeKey{}).(*hiddenOutcome)
-	if ex == nil {
+	outcome, _ := req.Context().Value(hiddenOutcomeKey{}).(*hiddenOutcome)
+	if outcome == nil {
 		return nil, http.ErrSkipAltProtocol
 	}
 	start := time.Now()
@@ -129,13 +129,13 @@ func (s *healthCheckBypass) RoundTrip(req *http.Request) (*http.Response, error)
 	case errors.Is(err, context.Canceled), err != nil && s.retriesNextUpstream(err):
 		return nil, err
 	case err != nil:
-		ex.setHiddenResult(policy.FetchResult{Err: err})
+		outcome.setHiddenResult(policy.FetchResult{Err: err})
 		return nil, errHiddenFromProxy
 	case !s.isHealthFailure(resp.StatusCode, time.Since(start)):
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	ex.setHiddenResult(readFetchResult(resp, req.Header))
+	outcome.setHiddenResult(readFetchResult(resp, req.Header))
 	return nil, errHiddenFromProxy
 }
 

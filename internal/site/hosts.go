@@ -18,7 +18,7 @@ import (
 // Hosts are the hosts that the configuration names for one server, including wildcards.
 type Hosts struct {
 	Server            *caddyhttp.Server // Server is nil for hosts without a server.
-	Name              string            // Name is the name of the server in keys.
+	ServerName        string            // Name is the name of the server in keys.
 	exactHosts        map[string]*namedHost
 	wildcardsBySuffix map[string]string // The key is the part of the wildcard after *, for example .example.com.
 	otherWildcards    []string          // otherWildcards are wildcards with other shapes.
@@ -66,7 +66,7 @@ func (s *Sites) HostsOfServer(server *caddyhttp.Server) *Hosts {
 		return known.(*Hosts)
 	}
 	h := NewHosts(server)
-	h.Name = s.serverNameInKeys(server)
+	h.ServerName = s.serverNameInKeys(server)
 	s.byServer.Store(server, h)
 	return h
 }
@@ -112,9 +112,9 @@ func (s *Sites) IsHostLabel(label string) (named bool) {
 	return named
 }
 
-// serverNameInKeys returns the name of a server in [policy.Key]: its listener addresses if another server
-// has a guard for the same host, otherwise "". The same host at two servers is two sites. With an
-// empty name, instances with other listeners can share the data of a site.
+// serverNameInKeys returns the name of a server in [policy.Key]: its listener addresses if another
+// server has a guard for the same host, otherwise "". The same host at two servers is two sites.
+// With an empty name, instances with other listeners can share the data of a site.
 func (s *Sites) serverNameInKeys(server *caddyhttp.Server) string {
 	if server == nil || s.Servers == nil {
 		return ""
@@ -238,7 +238,8 @@ func (h *Hosts) MatchesHost(host string) bool {
 	return named || label != judge.OtherName
 }
 
-// configuredName is like Label, but returns "" for unknown hosts, as in policy.Key.Site.
+// configuredName is like Label, but returns "" for a host that matches no configured name or
+// wildcard, as in policy.Key.Site.
 func (h *Hosts) configuredName(host string) string {
 	label, _ := h.Label(host)
 	if label == judge.OtherName {
@@ -254,7 +255,7 @@ func (h *Hosts) configuredName(host string) string {
 // form.
 func (h *Hosts) KeyForRequest(r *http.Request) policy.Key {
 	proxied := IsTrustedProxy(r)
-	key := policy.Key{Server: h.Name, IsHTTPS: IsSecure(r, proxied)}
+	key := policy.Key{Server: h.ServerName, IsHTTPS: IsSecure(r, proxied)}
 	host, port := splitPortLikeCaddy(r.Host)
 	if len(r.Host) > MaxHost {
 		host = strings.Clone(host) // Otherwise the key would keep a long port in memory.
@@ -276,7 +277,7 @@ func (h *Hosts) KeyForRequest(r *http.Request) policy.Key {
 	default:
 		key.Host = name + port
 	}
-	if sent := LastForwardedLine(r.Header, ForwardedHost); proxied && sent != r.Host { // ClientScheme does the same.
+	if sent := LastForwardedLine(r.Header, ForwardedHost); proxied && sent != r.Host { // ClientScheme makes the same comparison.
 		for element := range SplitElements(sent) {
 			// The proxy may map the port.
 			if asked, _ := addr.SplitPort(NormalizeHost(element, key.IsHTTPS)); asked != "" && asked != name {
@@ -337,7 +338,7 @@ func matchesWildcard(pattern, host string) bool {
 func (h *Hosts) KeyForAuthority(authority string, secure bool) policy.Key {
 	host, port := addr.SplitPort(authority)
 	name := h.canonicalHost(host, secure)
-	key := policy.Key{Server: h.Name, IsHTTPS: secure, Host: name, Site: h.configuredName(addr.Unbracket(name))}
+	key := policy.Key{Server: h.ServerName, IsHTTPS: secure, Host: name, Site: h.configuredName(addr.Unbracket(name))}
 	number := parsePortOrDefault(port, secure)
 	if port != "" && number != defaultPort(secure) && isPortNumber(port, number) && h.Server != nil && listensOnPort(h.Server, number) {
 		key.Host += port

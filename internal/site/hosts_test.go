@@ -25,7 +25,7 @@ func testHosts() *Hosts {
 			{Handlers: []caddyhttp.MiddlewareHandler{&caddyhttp.Subroute{Routes: caddyhttp.RouteList{inner}}}},
 		},
 	})
-	h.Name = ":9501"
+	h.ServerName = ":9501"
 	return h
 }
 

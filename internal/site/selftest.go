@@ -39,9 +39,9 @@ var errSelfTestTimeout = errors.New("no complete answer within 5s")
 type SelfTestSite struct {
 	Name  string // Name is for example https://example.com.
 	Label string // Label is the name of the configured host in reports.
-	// IsUnknownHost is true for an invented host name, which stands for a wildcard or for a site
+	// IsInventedHost is true for an invented host name, which stands for a wildcard or for a site
 	// without a host. A missing file, a page or a redirect then causes no warning.
-	IsUnknownHost bool
+	IsInventedHost bool
 	// ReceivedRequest becomes true when a robots_txt of the host gets the request. It is nil for a
 	// host without robots_txt.
 	ReceivedRequest *atomic.Bool
@@ -117,7 +117,7 @@ func fetchRobots(ctx context.Context, site *SelfTestSite, userAgent string) self
 // logOutcome logs the outcome of a fetch with the User-Agent of client, "browser" or "crawler".
 func (t *SelfTest) logOutcome(site *SelfTestSite, outcome selfTestOutcome, client string) {
 	level := zapcore.InfoLevel
-	if outcome.advice != "" && (outcome.isRefusal || !site.IsUnknownHost) {
+	if outcome.advice != "" && (outcome.isRefusal || !site.IsInventedHost) {
 		level = zapcore.WarnLevel
 	}
 	entry := t.Logger.Check(level, "self-test: "+outcome.summary)
@@ -125,7 +125,7 @@ func (t *SelfTest) logOutcome(site *SelfTestSite, outcome selfTestOutcome, clien
 		return
 	}
 	fields := []zap.Field{zap.String("site", site.Name), zap.String("client", client)}
-	if site.IsUnknownHost {
+	if site.IsInventedHost {
 		fields = append(fields, zap.Bool("unknown_host", true))
 	}
 	if outcome.status != 0 {

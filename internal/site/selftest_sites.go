@@ -96,13 +96,13 @@ func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handle
 	if req == nil {
 		return site, false
 	}
-	site = SelfTestSite{Name: key.String(), Label: NewSite(key).Label, IsUnknownHost: name != host}
+	site = SelfTestSite{Name: key.String(), Label: NewSite(key).Label, IsInventedHost: name != host}
 	if handler.IsRobotsTxt {
 		site.ReceivedRequest = new(atomic.Bool)
 		req = req.WithContext(context.WithValue(req.Context(), receivedRequestKey{}, site.ReceivedRequest))
 	}
 	site.Fetch = func(ctx context.Context, userAgent string) policy.FetchResult {
-		// This is correct, since the request names a server.
+		// ok is true, because the context of req has a server.
 		fetch, _ := handler.Source.PrepareWithUserAgent(req, key, userAgent)
 		return fetch(ctx, nil)
 	}

@@ -117,7 +117,7 @@ func TestUnknownHost(t *testing.T) {
 	warned := []string{"aborted", "challenge", "fails", "limited", "refused", "reset"}
 	for word := range answers {
 		site := testSite(word, word)
-		site.IsUnknownHost = true
+		site.IsInventedHost = true
 		lines, _ := runTest(t, slices.Values([]SelfTestSite{site}))
 		if got, want := strings.HasPrefix(lines[0], "warn"), slices.Contains(warned, word); got != want {
 			t.Errorf("%s: warned %t, want %t: %s", word, got, want, lines[0])

@@ -42,8 +42,8 @@ type ServerSource struct {
 // that ignore their cancellation.
 const maxRunningRequests = 256
 
-// NewServerSource returns a ServerSource. allowPrivate permits redirects to addresses inside the owner's
-// network.
+// NewServerSource returns a ServerSource. allowPrivate permits redirects to addresses inside the
+// owner's network.
 func NewServerSource(allowPrivate bool) *ServerSource {
 	return &ServerSource{outbound: newOutboundClient(allowPrivate)}
 }
@@ -56,17 +56,17 @@ func (s *ServerSource) Prepare(r *http.Request, key policy.Key) (fetch FetchFunc
 	}
 	s.bypassHealthChecks(server)
 	client := newApparentClient(server, s.ClientAddr)
-	virtual := newRequestTemplate(r, key, client)
-	ownAuthority, isProxied := newAuthority(virtual), client.isForwarded(r)
+	template := newRequestTemplate(r, key, client)
+	ownAuthority, isProxied := newAuthority(template), client.isForwarded(r)
 	return refetchIfIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		return FollowRedirects(ctx, ownAuthority.urlOfPath("/robots.txt"), ownAuthority.includesURL, conditionalHeader(stored), func(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
 			if ownAuthority.includesURL(u) {
-				return s.serveGuardRequest(ctx, server, virtual, u, conditions)
+				return s.serveGuardRequest(ctx, server, template, u, conditions)
 			}
 			if hosts := s.hostsAtRedirectTarget(u, ownAuthority, server); hosts != nil && !isProxied {
-				if template := s.requestTemplateForHost(u, hosts, virtual); template != nil {
+				if other := s.requestTemplateForHost(u, hosts, template); other != nil {
 					s.bypassHealthChecks(hosts.Server)
-					return s.serveGuardRequest(ctx, hosts.Server, template, u, conditions)
+					return s.serveGuardRequest(ctx, hosts.Server, other, u, conditions)
 				}
 			}
 			return s.outbound.get(ctx, u, conditions)
@@ -84,7 +84,7 @@ func (s *ServerSource) bypassHealthChecks(server *caddyhttp.Server) {
 // the parts of r that select the site, in canonical form. Other parts describe client, the apparent
 // client.
 func newRequestTemplate(r *http.Request, key policy.Key, client apparentClient) *http.Request {
-	virtual := &http.Request{
+	template := &http.Request{
 		Method:     http.MethodGet,
 		Proto:      "HTTP/1.1",
 		ProtoMajor: 1,
@@ -97,9 +97,9 @@ func newRequestTemplate(r *http.Request, key policy.Key, client apparentClient) 
 	switch {
 	case r.Host == "":
 		// HTTP/1.1 requires a Host. HTTP/1.0 does not.
-		virtual.Host, virtual.Proto, virtual.ProtoMinor = "", "HTTP/1.0", 0
+		template.Host, template.Proto, template.ProtoMinor = "", "HTTP/1.0", 0
 	case len(key.Host) != len(r.Host) && strings.HasPrefix(key.Host, Digested):
-		virtual.Host, _ = addr.SplitPort(r.Host)
+		template.Host, _ = addr.SplitPort(r.Host)
 	}
 	if r.TLS != nil {
 		tlsState := *r.TLS
@@ -107,26 +107,26 @@ func newRequestTemplate(r *http.Request, key policy.Key, client apparentClient) 
 		// Caddy's IP matchers answer early data with 425.
 		tlsState.HandshakeComplete = true
 		if tlsState.ServerName != "" {
-			name, _ := addr.SplitPort(virtual.Host)
+			name, _ := addr.SplitPort(template.Host)
 			tlsState.ServerName = addr.Unbracket(name)
 		}
-		virtual.TLS = &tlsState
+		template.TLS = &tlsState
 	}
 	if client.isForwarded(r) {
 		// An origin that sees "http" may redirect to https forever. Caddy forwards these fields
 		// only from the address of the trusted proxy.
-		virtual.RemoteAddr = r.RemoteAddr
+		template.RemoteAddr = r.RemoteAddr
 		if LastForwardedLine(r.Header, ForwardedProto) != "" {
-			virtual.Header.Set(ForwardedProto, SchemeOf(key.IsHTTPS))
+			template.Header.Set(ForwardedProto, SchemeOf(key.IsHTTPS))
 		}
 		switch forwarded := LastForwardedLine(r.Header, ForwardedHost); {
 		case forwarded == "":
 		case len(forwarded) > MaxHost:
-			virtual.Header.Set(ForwardedHost, forwarded)
+			template.Header.Set(ForwardedHost, forwarded)
 		default:
-			virtual.Header.Set(ForwardedHost, cmp.Or(key.ForwardedHost, virtual.Host))
+			template.Header.Set(ForwardedHost, cmp.Or(key.ForwardedHost, template.Host))
 		}
-		client.setClientFields(virtual.Header)
+		client.setClientFields(template.Header)
 	}
 	// Keep the values of the connection. The server replaces the request's own values, which
 	// handlers modify. The client's request may end first.
@@ -134,7 +134,7 @@ func newRequestTemplate(r *http.Request, key policy.Key, client apparentClient) 
 	ctx = context.WithValue(ctx, guardRequestKey{}, true)
 	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // The guard may be inside handle_errors.
 	ctx = caddyhttp.ContextWithIdleTimeouts(ctx, nil, nil)
-	return virtual.WithContext(ctx)
+	return template.WithContext(ctx)
 }
 
 // authority is the scheme and host by which clients address a site.
@@ -148,14 +148,14 @@ type authority struct {
 // newAuthority returns the authority of the site that one of the guard's own requests addresses.
 // Behind a trusted proxy, the client may use other hosts than the proxy does. Origins build
 // redirects with any of them.
-func newAuthority(virtual *http.Request) authority {
-	a := authority{scheme: SchemeOf(virtual.TLS != nil), host: virtual.Host}
-	if proto := virtual.Header.Get("X-Forwarded-Proto"); proto != "" {
+func newAuthority(template *http.Request) authority {
+	a := authority{scheme: SchemeOf(template.TLS != nil), host: template.Host}
+	if proto := template.Header.Get("X-Forwarded-Proto"); proto != "" {
 		a.scheme = SchemeOf(strings.EqualFold(proto, "https"))
 	}
 	secure := a.scheme == "https"
-	a.normalizedHosts = []string{NormalizeHost(virtual.Host, secure)}
-	for host := range SplitElements(virtual.Header.Get("X-Forwarded-Host")) {
+	a.normalizedHosts = []string{NormalizeHost(template.Host, secure)}
+	for host := range SplitElements(template.Header.Get("X-Forwarded-Host")) {
 		if len(a.normalizedHosts) == 1 {
 			a.host = host
 		}
@@ -173,8 +173,8 @@ func (a authority) includesURL(u *url.URL) bool {
 	return u.Scheme == a.scheme && slices.Contains(a.normalizedHosts, NormalizeHost(u.Host, a.scheme == "https"))
 }
 
-// serveGuardRequest makes the server respond to a copy of template for u. It waits neither for the rest of a
-// long body nor for a handler that ignores ctx.
+// serveGuardRequest makes the server respond to a copy of template for u. It waits neither for the
+// rest of a long body nor for a handler that ignores ctx.
 func (s *ServerSource) serveGuardRequest(ctx context.Context, server http.Handler, template *http.Request, u *url.URL, conditions http.Header) policy.FetchResult {
 	// The server sees a cancellation without a cause, as if a client had disconnected.
 	// reverse_proxy treats other errors, for example a deadline, as a failure of the upstream and
@@ -182,8 +182,8 @@ func (s *ServerSource) serveGuardRequest(ctx context.Context, server http.Handle
 	serveCtx, cancel := context.WithCancel(template.Context())
 	defer cancel()
 
-	ex := new(hiddenOutcome)
-	requestCtx := context.WithValue(serveCtx, hiddenOutcomeKey{}, ex)
+	outcome := new(hiddenOutcome)
+	requestCtx := context.WithValue(serveCtx, hiddenOutcomeKey{}, outcome)
 	// Requests that a handler makes have the guard's User-Agent.
 	requestCtx = context.WithValue(requestCtx, userAgentKey{}, nil)
 	req := template.Clone(requestCtx)
@@ -211,7 +211,7 @@ func (s *ServerSource) serveGuardRequest(ctx context.Context, server http.Handle
 	case <-ctx.Done():
 	}
 
-	response, hidden := rec.finish(), ex.getHiddenResult()
+	response, hidden := rec.finish(), outcome.getHiddenResult()
 	switch {
 	case hidden != nil && ctx.Err() == nil:
 		return *hidden
@@ -235,7 +235,7 @@ func (s *ServerSource) serveGuardRequest(ctx context.Context, server http.Handle
 	}
 	answer := fetchResultFromResponse(response.status, response.header, response.body)
 	if answer.Status >= http.StatusInternalServerError {
-		answer.Err = ex.recordedHandlerError()
+		answer.Err = outcome.recordedHandlerError()
 	}
 	return answer
 }

@@ -25,7 +25,7 @@ type Site struct {
 	// which can also be a host of a configured wildcard. ConfiguredHosts is also used for a source that
 	// all hosts share.
 	CacheSegment policy.Segment
-	Label        string // Label is the configured host, or judge.OtherName for an unknown host.
+	Label        string // Label is the configured host or wildcard, or judge.OtherName if neither matches.
 	// NamedInConfig is true if the configuration names the host of the site, whatever its Key is.
 	NamedInConfig bool
 }
@@ -164,8 +164,8 @@ func NormalizeHost(host string, secure bool) string {
 	return strings.TrimSuffix(name, ".") + port
 }
 
-// splitPortLikeCaddy splits an authority into the host and the port with its colon. An IPv6 address gets
-// brackets. Any other host loses its brackets, even a single bracket, as in Caddy.
+// splitPortLikeCaddy splits an authority into the host and the port with its colon. An IPv6 address
+// gets brackets. Any other host loses its brackets, even a single bracket, as in Caddy.
 func splitPortLikeCaddy(authority string) (host, port string) {
 	host, port = addr.SplitPort(authority)
 	inner := addr.Unbracket(host)

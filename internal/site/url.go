@@ -46,6 +46,7 @@ func (s *URLSource) Prepare(_ *http.Request, key policy.Key) (fetch FetchFunc, o
 	if !strings.Contains(s.Key(), HostPlaceholder) {
 		return s.Fetch, true
 	}
+	// A key with a ForwardedHost and without a Site is for a host that only the client names.
 	if s.allowPrivate && HostSelectsServer(s.url) && key.ForwardedHost != "" && key.Site == "" {
 		return func(context.Context, *policy.Version) policy.FetchResult {
 			return policy.FetchResult{Err: errUnconfiguredHost}
@@ -69,6 +70,7 @@ func (s *URLSource) newFetch(rawURL, host string) FetchFunc {
 			return policy.FetchResult{Err: fmt.Errorf("source: %w", err)}
 		}
 		return FollowRedirects(ctx, u, nil, conditionalHeader(stored), func(ctx context.Context, target *url.URL, conditions http.Header) policy.FetchResult {
+			// FollowRedirects passes u itself for the first request only.
 			if target == u && host != "" {
 				return s.outbound.getWithHost(ctx, u, host, conditions)
 			}

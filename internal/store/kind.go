@@ -90,7 +90,7 @@ func (s *Store) newKinds(retention time.Duration) []kind {
 	s.policies = newPolicyValues(s, "", parts.Policies)
 	s.ledgerValues = newLedgerValues(s, retention)
 	return []kind{
-		// The function maxPolicyValues explains the number.
+		// There is no limit per instance, because maxPolicyValues limits the values of all instances.
 		{name: kindPolicies, maxBytes: policy.MaxSnapshotSize, maxPerInstance: math.MaxInt, valueKind: s.policies},
 		bases,
 		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: s.newCopyValues()},

@@ -77,7 +77,7 @@ func (p *peers) recordWrite(instance string, writtenAt time.Time) {
 	}
 }
 
-// recordRead records that a value with this modification time was read. See mayHaveChanged.
+// recordRead records that a value with this modification time was read, for mayHaveChanged.
 func (p *peers) recordRead(k key, modified time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

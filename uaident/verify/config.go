@@ -39,8 +39,8 @@ func (c *Config) HasMethods() bool {
 
 // List is an address list that the site's owner configured for a crawler or an operator.
 type List struct {
-	// CrawlerOrOperator is the token or alias of a crawler, or the name of an operator, ignoring case. The
-	// list of a crawler also applies to crawlers of the same operator with that crawler as a
+	// CrawlerOrOperator is the token or alias of a crawler, or the name of an operator, ignoring case.
+	// The list of a crawler also applies to crawlers of the same operator with that crawler as a
 	// fallback: the list of Googlebot applies to Googlebot-Image.
 	CrawlerOrOperator string
 	// File is the path of the list, and URL is its https URL. Exactly one must be set.
@@ -49,7 +49,7 @@ type List struct {
 
 // Domain is a domain for reverse DNS that the site's owner configured for a crawler or an operator.
 type Domain struct {
-	// CrawlerOrOperator is the same as in [List].
+	// CrawlerOrOperator is the token or alias of a crawler, or the name of an operator, as in [List].
 	CrawlerOrOperator string
 	// Suffix is the domain in which the crawler's host names are, with or without a leading dot.
 	Suffix string

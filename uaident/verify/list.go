@@ -50,7 +50,7 @@ type activePrefixes struct {
 // listState holds the times, validators and errors of the loads of an address list.
 type listState struct {
 	etag, lastModified       string    // These are from the response in use.
-	lastChanged, lastChecked time.Time // ListStatus explains these times.
+	lastChanged, lastChecked time.Time // These are the times at which the prefixes in use were loaded, and at which the source last confirmed them.
 	nextLoad                 time.Time // nextLoad is the time of the next fetch from a URL.
 	failures                 int       // failures counts consecutive failures.
 	err                      error

@@ -26,7 +26,7 @@ const maxMonotime = monotime(1<<63 - 1)
 // that its name may have.
 type resultKey struct {
 	addr  [16]byte
-	scope uint64 // scope identifies the domains. See hashDomains.
+	scope uint64 // scope is a hash of the domains that the name may have.
 }
 
 func newResultKey(addr netip.Addr, scope uint64) resultKey { return resultKey{addr.As16(), scope} }

@@ -49,7 +49,7 @@ var mistakes = []mistake{
 		"	case a.Status == 503:\n		return Unavailable\n	case a.Err != nil || a.Status < 200:",
 	},
 	{
-		"a failure drops the copy", "policy/lifetime.go",
+		"a failure drops the copy", "policy/state.go",
 		"if age < MaxAge || useLastGood && age < MaxUnreachable {",
 		"if useLastGood && age < 0 && age < MaxAge {",
 	},

@@ -121,8 +121,8 @@ func (p *Publisher) siteKey(r *http.Request) policy.Key {
 	return p.RequestSites.HostsOfServer(serverFromRequest(r)).KeyForRequest(r)
 }
 
-// getOrComposePage returns the page made from a base, from the cache or newly composed, and counts
-// the request.
+// getOrComposePage returns the robots.txt composed from a base. It uses the cache if possible, and
+// counts the request.
 func (p *Publisher) getOrComposePage(base *policy.Version, at hostPeriod) *Page {
 	page, isCached, _ := p.pageCaches[at.segment].getOrCompose(base, at)
 	p.Observer.OnPageRequested(isCached)

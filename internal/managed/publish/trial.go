@@ -46,7 +46,7 @@ func (p *Publisher) replaceTrial(rules *servedRules) {
 // since timed rules and the base can change it.
 const trialLife = time.Minute
 
-// errNoBase is the error for an unknown base.
+// errNoBase is the error for a host whose base was not fetched yet.
 var errNoBase = errors.New("the base was not read yet")
 
 // composeForTrial composes the present file of a schedule for a host.

@@ -49,7 +49,7 @@ const (
 	SlotBits  = 13
 	Slots     = 1 << SlotBits
 	IndexBits = 12
-	MaxKeys   = 1<<IndexBits - 1 // MaxKeys is half of the slots.
+	MaxKeys   = 1<<IndexBits - 1 // MaxKeys is the maximum number of keys. The hash table stays at most half full.
 )
 
 // FirstSlot returns the slot of a [Table] at which the search for a hash begins. FirstSlot uses the

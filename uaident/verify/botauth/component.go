@@ -44,7 +44,7 @@ func (f *signedFields) signatureBase(list httpsfv.InnerList) ([]byte, Reason) {
 		case reason != Verified:
 			return nil, reason
 		case strings.ContainsAny(value, "\r\n"):
-			return nil, Malformed // A line break would forge lines of the base.
+			return nil, Malformed // A line break would forge lines of the signature base.
 		case len(base)+len(id)+len(value) > MaxBase:
 			return nil, TooLarge
 		}

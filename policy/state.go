@@ -172,7 +172,7 @@ func (s *State) acceptVersion(a FetchResult, access AccessResult, now time.Time)
 		if before != nil {
 			s.moveToPrevious(before, &good, now)
 		}
-		if good.Robots == nil { // Otherwise, a previous version has returned.
+		if good.Robots == nil { // Robots is set if a previous version with this body has returned.
 			good.Robots = Parse(a.rulesBody(access))
 		}
 	}

@@ -13,10 +13,10 @@ type GroupQuery struct {
 	// WellKnownOnly is true if only the rules of the * group that begin with /.well-known/ apply. See
 	// [policy.SelectedGroup.WellKnownGroup].
 	WellKnownOnly bool
-	// Lenient is true if the client accepts misspelled keys and lines without a colon. See
+	// LenientKeys is true if the client accepts misspelled keys and lines without a colon. See
 	// [uaident.Identity.ParsesLeniently].
-	Lenient bool
-	Spoofed bool // Spoofed is true if the client is spoofed.
+	LenientKeys bool
+	Spoofed     bool // Spoofed is true if the client is spoofed.
 	// FirstProductOnly is true if only the first product of the User-Agent identifies the client. See
 	// [namesLongerProduct].
 	FirstProductOnly bool
@@ -37,7 +37,7 @@ func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 		Names:            clientNames,
 		WildcardApplies:  (wildcard || isSpoofed) && exemption == NoExemption,
 		WellKnownOnly:    (wildcard || isSpoofed) && exemption == WellKnownExemption,
-		Lenient:          r.Client.ParsesLeniently(),
+		LenientKeys:      r.Client.ParsesLeniently(),
 		Spoofed:          isSpoofed,
 		FirstProductOnly: isFirstProductOnly(r.Client),
 	}
@@ -50,13 +50,13 @@ func tokenQuery(names []string, token string) GroupQuery {
 		return GroupQuery{WildcardApplies: true}
 	}
 	known := uaident.Default().Lookup(token)
-	return GroupQuery{Names: append(names, token), WildcardApplies: true, Lenient: known != nil && known.ParsesLeniently()}
+	return GroupQuery{Names: append(names, token), WildcardApplies: true, LenientKeys: known != nil && known.ParsesLeniently()}
 }
 
-// Group returns the group that applies to the client, and whether the group names the client. If the
-// file has no group for the client, Group returns nil with applies true: every URL is allowed. If only a
-// * group exists and does not apply to the client, Group returns this * group with applies false. Its
-// only use then is [GroupQuery.WellKnownOnly].
+// Group returns the group that applies to the client, and whether the group names the client. If
+// the file has no group for the client, Group returns nil with applies true: every URL is allowed.
+// If only a * group exists and does not apply to the client, Group returns this * group with
+// applies false. Its only use then is [GroupQuery.WellKnownOnly].
 func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
 	group = s.selectGroup(robots, s.WildcardApplies)
 	if s.FirstProductOnly && group.NamesCrawler() && namesLongerProduct(group.FirstAgent().Name, s.Names[0]) {
@@ -72,8 +72,8 @@ func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, n
 // selectGroup returns the group that the client's parser selects, or nil. It selects the * group
 // only if wildcard is true.
 func (s GroupQuery) selectGroup(robots *policy.Robots, wildcard bool) *policy.SelectedGroup {
-	if s.Lenient {
-		return robots.SelectLenient(wildcard, s.Names...)
+	if s.LenientKeys {
+		return robots.SelectWithLenientKeys(wildcard, s.Names...)
 	}
 	return robots.Select(wildcard, s.Names...)
 }
