@@ -79,7 +79,7 @@ func (d *Decide) ValidateWithOptions(from, shadow *Location, onViolation caddyht
 		return errors.New("decide needs a source, because this server does not serve the site or its robots.txt; " +
 			"write source https://{host}/robots.txt, or the URL of your application, such as source http://10.0.0.5:8080/robots.txt host {host}")
 	case len(onViolation) > 0:
-		return errors.New("decide and on_violation contradict each other: the proxy sends the response, and would take a page for permission to let the crawler pass; " +
+		return errors.New("decide and on_violation contradict each other: the proxy sends the response, and takes a page from this server as permission for the crawler; " +
 			"use status, and write the page into the configuration of the proxy")
 	case site.HostSelectsServer(from.URL) && d.defaultHost() == "":
 		return errors.New("decide must name the hosts of the proxy, at least one without a *: with source " + from.URL +

@@ -70,7 +70,7 @@ func messagesOf(t *testing.T, path string) (messages []string) {
 		case ast.Expr:
 			if text, ok := literalText(n); ok {
 				if isMessage(text) {
-					messages = append(messages, "  "+strings.ReplaceAll(text, "\n", "\n  | "))
+					messages = append(messages, "  "+strings.ReplaceAll(joinLines(text), "\n", "\n  | "))
 				}
 				return false
 			}
@@ -78,6 +78,20 @@ func messagesOf(t *testing.T, path string) (messages []string) {
 		return true
 	})
 	return messages
+}
+
+var lineInParagraph = regexp.MustCompile(`([^\s|])\n([^\s|\-])`)
+
+// joinLines joins the lines of each paragraph of a text, and removes empty lines. Indented lines
+// and lists stay.
+func joinLines(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		if !strings.Contains("\n"+p, "\n\t") && !strings.Contains("\n"+p, "\n ") {
+			paragraphs[i] = lineInParagraph.ReplaceAllString(p, "$1 $2")
+		}
+	}
+	return strings.Join(paragraphs, "\n")
 }
 
 // literalText returns the text of a string literal, or of a sum with a string literal. Other parts of

@@ -47,7 +47,7 @@ func (h *Handler) warnAboutUnknownStagingHosts(hosts []string, logger *zap.Logge
 	isOfSite := hostMatcher(hosts)
 	for _, host := range h.StagingHosts {
 		if !isOfSite(host) {
-			logger.Warn(fmt.Sprintf("staging %s has no effect: this site has %s; %s",
+			logger.Warn(fmt.Sprintf("staging %s has no effect: this site does not have the host, but has %s; %s",
 				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(suggestSimilarHost(host, hosts), "write robots_txt into the site of this host")))
 		}
 	}

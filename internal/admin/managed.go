@@ -212,7 +212,7 @@ func (d *Action) validate(verb string) error {
 	case d.User == "":
 		return errors.New("the field who is missing; give the name of a person for the history")
 	case d.User == publish.ByTrial:
-		return errors.New("the name trial is reserved for trials that end automatically; set who to the name of a person")
+		return errors.New(`the name "trial" is reserved for trials that end automatically; set "who" to the name of a person`)
 	case d.Reason == "" && verb == "confirm":
 		return errors.New("the field why is missing; give a reason for the history")
 	}

@@ -15,7 +15,7 @@ func TestFirstMistakeIsTold(t *testing.T) {
 			t.Fatalf("an action: %v", err)
 		}
 		d = Action{User: "trial"}
-		if err := d.validate("stop"); err == nil || !strings.HasPrefix(err.Error(), "the name trial is reserved") {
+		if err := d.validate("stop"); err == nil || !strings.HasPrefix(err.Error(), `the name "trial" is reserved`) {
 			t.Fatalf("a person of that name: %v", err)
 		}
 		d = Action{User: "ann", Reason: "a\nb", Ticket: "a\nb"}

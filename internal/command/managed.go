@@ -162,9 +162,9 @@ func (r *ManagedCheck) writeText(w io.Writer, file string) {
 	result := "no findings"
 	switch {
 	case r.HasErrors:
-		result = "the gate stops this"
+		result = "the option gate stops these files"
 	case len(r.Findings) > 0:
-		result = "the gate lets this pass"
+		result = "the option gate lets these files pass"
 	}
 	fmt.Fprintf(w, "%s: files checked: %d; %s\n", text.Printable(cmp.Or(strings.Join(r.Hosts, ", "), "any host")), r.CheckedFiles, result)
 }

@@ -122,7 +122,7 @@ func describeEvidence(e string) string {
 	case "convention":
 		return `the form "(compatible; name/version; +contact)"`
 	case "robot's contact":
-		return "a contact that says it is a robot's"
+		return "the URL or mail address of a robot"
 	case "compatible":
 		return `its position after "compatible;"`
 	case "contact":

@@ -91,7 +91,7 @@ func (s *Store) newNoteValues() *trackedValues {
 func (n *note) encode(now time.Time) (d ledger.StoredDocument, empty bool, err error) {
 	d.Saved = now
 	if d.Data, err = n.export(); err == nil && len(d.Data) > maxNote {
-		err = fmt.Errorf("%s has %d bytes, more than the %d that are stored", n.name, len(d.Data), maxNote)
+		err = fmt.Errorf("%s has %d bytes, but at most %d bytes can be stored", n.name, len(d.Data), maxNote)
 	}
 	d.Checksum = sha256.Sum256(d.Data)
 	return d, d.Data == nil, err
