@@ -72,7 +72,7 @@ func (d *Decide) ValidateWithOptions(from, shadow *Location, onViolation caddyht
 	case shadow.HasHost():
 		return errors.New("shadow: all hosts share one shadow robots.txt; remove {host}")
 	case d == nil && from.HasHost():
-		return errors.New("source: {host} stands for the host in the request of a proxy; use it with decide only")
+		return errors.New("source: {host} is the host of a request that a proxy describes; write it only with the option decide")
 	case d == nil:
 		return nil
 	case from == nil:

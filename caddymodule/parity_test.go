@@ -196,11 +196,11 @@ func TestExplain(t *testing.T) {
 		says                    []string // parts of the explanation
 	}{
 		{"blocked", "GPTBot/1.3", "/%70rivate//x", verify.Claimed, "disallowed", "blocked", []string{
-			`"GPTBot": a name in the registry`, "GPTBot: no group has this name", "the * group in line 1 applies, with 1 rule",
+			`"GPTBot": a name in the registry`, "GPTBot: the file has no group with this name", "the * group in line 1 applies, with 1 rule",
 			"compared as /private//x (canonical)", "compared as /private/x (slashes)", "9 bytes: Disallow: /private/ in line 2",
 			"mode enforce: action blocked"}},
 		{"a fallback", "Googlebot-Image/1.0", "/x", verify.Claimed, "disallowed", "logged", []string{
-			"Googlebot-Image: no group has this name", "Googlebot: a group has this name", "only_log or spoofed prevents the block"}},
+			"Googlebot-Image: the file has no group with this name", "Googlebot: the file has a group with this name", "only_log or spoofed prevents the block"}},
 		{"the longest rule", "Googlebot/2.1", "/open/x", verify.Claimed, "allowed", "none", []string{
 			"5 bytes: Allow: /open in line 6", "1 byte: Disallow: / in line 5", "the longest rule decides"}},
 		{"a library", "curl/8.7.1", "/private/", verify.Claimed, "exempt", "none", []string{"does not apply to the class library"}},

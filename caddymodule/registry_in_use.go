@@ -68,7 +68,8 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 	return u, err
 }
 
-// acquireFeed sets u.feed to the feed of r, which all configurations share, until ctx ends.
+// acquireFeed sets u.feed to the feed of r. All configurations share the feed. It is released when
+// ctx ends.
 func (u *registryInUse) acquireFeed(ctx caddy.Context, r *Registry) error {
 	key := r.From + "\n" + fmt.Sprint(r.Interval)
 	value, _, err := registryFeeds.LoadOrNew(key, func() (caddy.Destructor, error) {

@@ -80,14 +80,14 @@ func messagesOf(t *testing.T, path string) (messages []string) {
 	return messages
 }
 
-var lineInParagraph = regexp.MustCompile(`([^\s|])\n([^\s|\-])`)
+var lineInParagraph = regexp.MustCompile(`([^\s|])\n(--[a-z]|[^\s|\-])`)
 
-// joinLines joins the lines of each paragraph of a text, and removes empty lines. Indented lines
-// and lists stay.
+// joinLines joins the lines of each paragraph of a text, and removes empty lines. Indented lines,
+// lists and examples of commands stay.
 func joinLines(text string) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, p := range paragraphs {
-		if !strings.Contains("\n"+p, "\n\t") && !strings.Contains("\n"+p, "\n ") {
+		if !strings.Contains("\n"+p, "\n\t") && !strings.Contains(p, "  ") && !strings.Contains(p, "\ncaddy ") {
 			paragraphs[i] = lineInParagraph.ReplaceAllString(p, "$1 $2")
 		}
 	}

@@ -37,8 +37,8 @@ func (s *pathPreferences) combine(other pathPreferences) {
 // literalPreferences finds the preferences of the paths that have no wildcard before their end.
 type literalPreferences struct {
 	prefixIndex
-	prefix []pathPreferences // For each text, prefix has the preferences about targets that start with the text.
-	exact  []pathPreferences // For each text, exact has the preferences about targets that equal the text.
+	prefix []pathPreferences // prefix has the preferences about targets that start with a text, by the index of the text.
+	exact  []pathPreferences // exact has the preferences about targets that equal a text, by the index of the text.
 }
 
 // addMatches adds the preferences about one variant of a target to out.

@@ -227,7 +227,9 @@ const maxUnindexedNames = 8
 // buildAgentIndex fills the tables from which Select finds the user-agent lines of a crawler.
 func (r *Robots) buildAgentIndex() {
 	hasFewNames := len(r.agents) <= maxUnindexedNames
-	if !hasFewNames {
+	if hasFewNames {
+		r.namedAgents = make([]int32, 0, len(r.agents))
+	} else {
 		r.agentsByWord = make(map[string][]int32, len(r.agents))
 	}
 	for i, a := range r.agents {

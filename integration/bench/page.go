@@ -43,7 +43,7 @@ func machine(short bool) string {
 	if short {
 		effort = " in a short round (`-short`)"
 	}
-	return fmt.Sprintf("Measured %s%s with %s on %s/%s, %d × %s; load average at the start %s.",
+	return fmt.Sprintf("Measured %s%s with %s on %s/%s, %d × %s; load average %s.",
 		time.Now().UTC().Format("2006-01-02 15:04 UTC"), effort, runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU(), processorName(), loadAverage())
 }

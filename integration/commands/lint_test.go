@@ -45,7 +45,7 @@ func TestLint(t *testing.T) {
 		{name: "never", args: []string{"lint", "--fail-on", "never", bad}, code: 0, parts: []string{"error"}},
 		{name: "github", args: []string{"lint", "--github", "-"}, stdin: linted, code: 1, parts: []string{"::error file=-,line=2,col=11,title=rule-without-slash::"}},
 		{name: "json", args: []string{"lint", "--json", bad}, code: 1, parts: []string{`"code": "rule-without-slash"`, `"errors": 1`}},
-		{name: "readings", args: []string{"lint", "--readings", "-"}, stdin: checked, code: 0, parts: []string{"how crawlers read it", "GPTBot (line 5)"}},
+		{name: "readings", args: []string{"lint", "--readings", "-"}, stdin: checked, code: 0, parts: []string{"how crawlers read this file", "GPTBot (line 5)"}},
 		{name: "a URL", args: []string{"lint", o.URL}, code: 0, parts: []string{o.URL + "/robots.txt:4:10: info: the sitemap is on \"elsewhere.test\"", "[sitemap-other-host]"}},
 		{name: "a site", args: []string{"lint", "--site", "https://a.test", "-"}, stdin: "User-agent: *\nDisallow: /x\nSitemap: https://b.test/x\n", code: 0, parts: []string{"[sitemap-other-host]"}},
 		{name: "empty", args: []string{"lint", filepath.Join(dir, "empty.txt")}, code: 0, parts: []string{"[empty-file]"}},

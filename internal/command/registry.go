@@ -33,9 +33,9 @@ show prints the entries of the built-in registry, or of the given tokens and ali
 --stale 180d prints the entries that were not checked within the last 180 days. export
 prints the built-in registry as a file.
 
-diff prints the crawlers that the second registry adds, removes and changes. A single
-file is compared with the built-in registry, whose other entries stay. A mistake in a
-file is an error with its line and a correction.
+diff prints the crawlers that the second registry adds, removes and changes. For a single
+file, diff prints how it changes the built-in registry. A mistake in a file is an error
+with its line and a correction.
 
 status prints the state of the configured registry of a running server: the version in
 use, and why a newer version was refused.

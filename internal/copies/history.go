@@ -123,8 +123,8 @@ func (h *History) setVersion(record *hostRecord, f *recordedFile, v *policy.Vers
 	h.addUsers(s, record.configured, 1)
 }
 
-// addUsers adds n, which is 1 or -1, to the files that use a version in a set of hosts, and counts
-// the memory of the version in each set that uses the version. h.mu must be locked.
+// addUsers adds n, which is 1 or -1, to the number of files that use a version in a set of hosts.
+// The memory of a version is counted once in each set that uses it. h.mu must be locked.
 func (h *History) addUsers(s *sharedVersion, configured bool, n int) {
 	i := hostSetIndex(configured)
 	before := s.numUsers[i]

@@ -104,7 +104,7 @@ func (p *printer) printClient(c *Client) {
 
 // wordKindDescriptions describes the kinds of words in a User-Agent.
 var wordKindDescriptions = map[string]string{
-	"name": "a name in the registry", "contact": "a URL or mail address", "generic": "says that it is a robot",
+	"name": "a name in the registry", "contact": "a URL or mail address", "generic": "a word for robots",
 	"tool": "a word for its purpose", "unknown": "an unknown word",
 }
 
@@ -114,11 +114,11 @@ func describeEvidence(e string) string {
 	case "registry":
 		return "its name in the registry"
 	case "family":
-		return "a registered name at the beginning of its name"
+		return "its name, which begins with a registered name"
 	case "policy name":
 		return "a product name in the robots.txt"
 	case "suffix":
-		return "the end of its name"
+		return "its name, which ends like the name of a robot"
 	case "convention":
 		return `the form "(compatible; name/version; +contact)"`
 	case "robot's contact":
@@ -146,10 +146,10 @@ func (p *printer) printGroup(e *Explanation) {
 	}
 	for _, try := range e.Client.GroupNames {
 		if try.Found {
-			p.printLine("%s: a group has this name", try.Name)
+			p.printLine("%s: the file has a group with this name", try.Name)
 			break
 		}
-		p.printLine("%s: no group has this name", try.Name)
+		p.printLine("%s: the file has no group with this name", try.Name)
 	}
 	switch g := e.Group; {
 	case g == nil && (e.Client.Token == "" || len(e.TargetForms) == 0):

@@ -46,7 +46,7 @@ func (s *State) UseSettings(settings Settings) (release func()) {
 	end, _ := s.settings.Apply(settings, s.applySettings) // The method applySettings never returns an error.
 	return func() {
 		_ = end()
-		s.removeUnconfigured() // The last requests of the released configuration recorded these.
+		s.removeUnconfigured() // The last requests of the configuration that has ended may have recorded unconfigured hosts.
 	}
 }
 

@@ -99,7 +99,7 @@ func (w *routeWalker) walkRoutes(routes []Route, outer routePosition) (routePosi
 		}
 		isConditional := len(route.Match) > 0 || route.Group != ""
 		if route.Terminal && isConditional {
-			continue // Later routes are for other requests.
+			continue // This route ends the requests that it matches, so later routes get other requests.
 		}
 		for p := here.previous; route.Group != "" && p != after.previous; p = p.previous {
 			p.group = route.Group

@@ -17,7 +17,7 @@ func RemoveGoTypes(err error) error {
 	case !ok:
 		return err
 	case wrong.Field == "":
-		return fmt.Errorf("it is of type %s", wrong.Value)
+		return fmt.Errorf("the value is of type %s", wrong.Value)
 	}
 	return fmt.Errorf("%s cannot be of type %s", wrong.Field, wrong.Value)
 }

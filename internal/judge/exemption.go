@@ -27,7 +27,7 @@ func (s WildcardExemption) String() string {
 	case MethodExemption:
 		return "the * group applies to methods other than GET and HEAD only for crawlers in the registry"
 	case WellKnownExemption:
-		return "of the * group, only rules that begin with /.well-known/ apply to this URL"
+		return "only the rules of the * group that begin with /.well-known/ apply to this URL"
 	}
 	return ""
 }

@@ -49,9 +49,9 @@ func (r Reason) String() string {
 	case ReasonNoRobotsTxt:
 		return "the rules are unknown"
 	case ReasonSiteClosed:
-		return "the rules are unknown, and the option unreachable disallow closes the site to crawlers until they are known"
+		return "the rules are unknown, and the option unreachable closes the site to crawlers until they are known"
 	case ReasonGrace:
-		return "the crawler may not know the disallowing rule yet"
+		return "the crawler may still use an older robots.txt that allows the URL"
 	}
 	return "invalid"
 }

@@ -121,7 +121,7 @@ func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) 
 		for _, list := range []struct {
 			name, effect string
 			clients      *ClientSet
-		}{{"exempt", "it is never judged", &s.Exempt}, {"only_log", "it is never blocked", &s.OnlyLog}} {
+		}{{"exempt", "the crawler is never judged", &s.Exempt}, {"only_log", "the crawler is never blocked", &s.OnlyLog}} {
 			if list.clients.claimed.classes.Has(c.Class) {
 				return fmt.Errorf("%s is in enforce, but %s contains its class %s, so %s; remove one of the two", word, list.name, c.Class, list.effect)
 			}

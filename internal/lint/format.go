@@ -75,7 +75,7 @@ func formatSummary(r *Report) string {
 // writeComparison writes a table with a column for each crawler: its group, and its verdicts on the
 // example paths.
 func writeComparison(w io.Writer, name string, r *CrawlerComparison) {
-	fmt.Fprintf(w, "%s: how crawlers read it\n", name)
+	fmt.Fprintf(w, "%s: how crawlers read this file\n", name)
 	columns := []text.Column{{Kind: text.LongColumn}}
 	for _, c := range r.Crawlers {
 		columns = append(columns, text.Column{Title: c.Crawler, Kind: text.VerdictColumn})

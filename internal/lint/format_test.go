@@ -40,7 +40,7 @@ func TestText(t *testing.T) {
 	for _, want := range []string{
 		"a?.txt:2:1: warning: \"Dissallow\" is misspelt, and hardly any crawler but Google's reads it; correct the spelling [misspelt-key]\n",
 		"a?.txt:3:11: error: ",
-		"a?.txt: how crawlers read it\n",
+		"a?.txt: how crawlers read this file\n",
 		"  /x     disallowed (2)  allowed     allowed     allowed     allowed     allowed\n",
 		"a?.txt: 1 error, 1 warning\n",
 		"b: no findings\n",

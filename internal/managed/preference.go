@@ -129,7 +129,8 @@ func parseBasePreference(line string) (p preference, ok bool) {
 	return preference{}, false
 }
 
-// parseBasePreferences returns the preferences among the lines of a base.
+// parseBasePreferences returns the preferences among some lines of the base, the site's own
+// robots.txt.
 func parseBasePreferences(lines []string) (all []preference) {
 	for _, line := range lines {
 		if p, ok := parseBasePreference(line); ok {

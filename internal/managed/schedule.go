@@ -318,7 +318,7 @@ func (p Period) compilePlan() *Plan {
 	s := p.table.schedule
 	plan, err := newPlan(s.resolver, p.rulesInForce(), s.spec.Sitemaps, s.spec.ExtraLines)
 	if err != nil {
-		panic(fmt.Sprintf("the plan of a checked schedule: %v", err))
+		panic(fmt.Sprintf("a checked schedule has no valid plan: %v", err))
 	}
 	return plan
 }

@@ -38,7 +38,8 @@ type AuditFinding struct {
 	Class          string                    `json:"class"`
 	Identity       string                    `json:"identity"` // Identity is verified or claimed.
 	IsSearchEngine bool                      `json:"search"`   // IsSearchEngine is true for a search engine.
-	// Since is the hour in which the contradiction began, and CountedSince the start of counting.
+	// Since is the hour in which the contradiction began. CountedSince is the time from which
+	// responses were counted.
 	Since         time.Time `json:"since"`
 	CountedSince  time.Time `json:"from"`
 	Total         uint64    `json:"of"`  // Total is the number of responses.

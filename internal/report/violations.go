@@ -9,7 +9,8 @@ type Violations struct {
 	Next       string      `json:"next,omitempty"` // Next is the value of after for the next page.
 }
 
-// Violation is a disallowed or stale path that a crawler requested. It is listed if its last
+// Violation is a path that a crawler requested although the robots.txt disallows it. The requests
+// were disallowed or, if an older robots.txt still allows the path, stale. It is listed if its last
 // request is in the window. Its count includes requests before the window.
 type Violation struct {
 	Site     string `json:"site"`

@@ -65,9 +65,9 @@ type Store struct {
 
 	kinds        []kind // These are all kinds except the ledger.
 	ledgerKind   kind
-	policies     *policyValues // policies is nil with OnlyBases.
+	policies     *policyValues // policies stores the robots.txt files of sites. It is nil with [Options.OnlyBases].
 	bases        *policyValues
-	ledgerValues *ledgerValues // ledgerValues is nil with OnlyBases.
+	ledgerValues *ledgerValues // ledgerValues stores the ledger. It is nil with [Options.OnlyBases].
 
 	ownValuesRead bool // ownValuesRead is true if the values of this instance were read, so that writes are safe.
 	peers         peers

@@ -141,7 +141,7 @@ func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []str
 	if err != nil && !errors.Is(err, ErrNoName) || len(names) > maxNames {
 		c.state, c.problem = Unknown, err
 		if err == nil {
-			c.problem = fmt.Errorf("the address has %d names", len(names))
+			c.problem = fmt.Errorf("the address has %d names in DNS, which is too many", len(names))
 		}
 	}
 	forwards := 0

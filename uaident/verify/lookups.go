@@ -71,11 +71,11 @@ type runningLookup struct {
 
 // These are shares of the limits. A network is a /24 for IPv4 and a /48 for IPv6.
 const (
-	networkShare = 8  // The maximum share of a network in the queue is 1/8.
-	slowShare    = 2  // The maximum share of a network, and of all slow lookups, in the slots is 1/2.
-	rateShare    = 20 // The maximum share of a network in the rate is 1/20.
+	networkShare = 8  // One network may use at most 1/8 of the queue.
+	slowShare    = 2  // One network may use at most 1/2 of the slots, and so may all slow lookups.
+	rateShare    = 20 // One network may use at most 1/20 of the lookups per second.
 	networkBurst = 40 // networkBurst is the burst of a network.
-	recheckShare = 4  // The share of rechecks in the queue is 1/4.
+	recheckShare = 4  // Rechecks have 1/4 of the queue.
 	burst        = 4 * time.Second
 )
 

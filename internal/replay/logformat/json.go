@@ -29,7 +29,7 @@ type jsonField uint8
 
 const (
 	skippedField jsonField = iota
-	requestField           // requestField is an object of Caddy, or a request line of nginx.
+	requestField           // requestField has an object as its value in Caddy's log, and a request line in the log of nginx.
 	guardField
 	headersField
 	loggerField

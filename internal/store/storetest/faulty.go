@@ -30,7 +30,7 @@ func Faults(ops []string) (faults []Faulty) {
 		name, _, _ := strings.Cut(op, " ")
 		faults = append(faults, Faulty{FailingOp: op, Fault: Refused}, Faulty{FailingOp: op, Fault: Hangs})
 		if name == "load" || name == "list" || name == "stat" {
-			continue // This is the same as a crash before the next operation with an effect.
+			continue // A crash here is the same as a crash before the next operation that changes something.
 		}
 		faults = append(faults, Faulty{FailingOp: op, Fault: Refused, Crash: true}, Faulty{FailingOp: op, Fault: Unanswered}, Faulty{FailingOp: op, Fault: Unanswered, Crash: true})
 		if name == "store" {
@@ -61,8 +61,8 @@ type Faulty struct {
 	crashed     bool
 }
 
-// Ops returns the names of the operations so far. A name has the key, and a number that counts
-// equal operations. It does not depend on the order of concurrent operations.
+// Ops returns the names of the operations so far. A name such as "store a #2" has the key, and a
+// number for repeated operations. It does not depend on the order of concurrent operations.
 func (f *Faulty) Ops() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

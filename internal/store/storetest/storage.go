@@ -90,7 +90,7 @@ func (m *Storage) Unlock(_ context.Context, name string) error {
 	case <-lock:
 		return nil
 	default:
-		return errors.New("it was not locked: " + name)
+		return errors.New("unlock of a name that is not locked: " + name)
 	}
 }
 

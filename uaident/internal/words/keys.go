@@ -22,7 +22,8 @@ const (
 	Contact                // Contact is not a word, but a URL or mail address.
 )
 
-// Vocabulary is the content of words.json: the words with a role that name no crawler, and the ambiguous names.
+// Vocabulary is the content of words.json: words that name no crawler but have another role, such
+// as words of browsers, and ambiguous names.
 type Vocabulary struct {
 	Browser                                 []string `json:"stop"`
 	Like, Compatible, Device, Generic, Tool []string
