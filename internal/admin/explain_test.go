@@ -66,7 +66,7 @@ func TestExplainRefuses(t *testing.T) {
 	}{
 		{"a GET", http.MethodGet, "", http.StatusMethodNotAllowed, "use POST"},
 		{"no JSON", http.MethodPost, "x", http.StatusBadRequest, "not a JSON object"},
-		{"a list", http.MethodPost, "[]", http.StatusBadRequest, "the body is not a JSON object as docs/admin.md describes it: it is of type array"},
+		{"a list", http.MethodPost, "[]", http.StatusBadRequest, "the body is not a JSON object as docs/admin.md describes it: the value is of type array"},
 		{"too much", http.MethodPost, strings.Repeat(" ", maxBody+1), http.StatusRequestEntityTooLarge, "more than"},
 		{"an identity that is none", http.MethodPost, `{"url":"http://shop.test/","identity":"x"}`, http.StatusBadRequest, `unknown identity "x"`},
 		{"a host that nobody guards", http.MethodPost, `{"url":"http://shop.test/"}`, http.StatusNotFound, `no robots_guard is configured for "shop.test"`},

@@ -8,7 +8,7 @@ import (
 
 func TestInWords(t *testing.T) {
 	for text, want := range map[string]string{
-		`[]`:           "it is of type array",
+		`[]`:           "the value is of type array",
 		`{"agent": 1}`: "agent cannot be of type number",
 		`{`:            "unexpected EOF",
 		`{"agnet": 1}`: `unknown field "agnet"`,
