@@ -24,9 +24,9 @@ const maxAtStart = 1000
 // maxLogged is the maximum number of logged findings. A list may have any number of findings.
 const maxLogged = 20
 
-// checkGate lints the present and future files of a schedule, returns the first finding that
-// prevents publication, and logs the others. A base from the next handlers is not known yet, so an
-// empty base is used.
+// checkGate lints the present and future files of a schedule. It returns the first finding that
+// prevents publication as an error. Otherwise it logs the findings. A base from the next handlers
+// is not known yet, so the files are checked with an empty base.
 func (h *Handler) checkGate(s *managed.Schedule, logger *zap.Logger) error {
 	base, err := h.readBase()
 	if err != nil || h.Gate == string(managed.GateOff) {

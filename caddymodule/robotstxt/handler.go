@@ -27,8 +27,8 @@ func init() {
 }
 
 // Handler serves a robots.txt composed from the site's own file and from rules about crawlers. A
-// crawler with a rule gets its own group, which includes its previous rules. The rules for all
-// other crawlers do not change.
+// crawler with a rule gets its own group, which includes its previous rules unless the rule is for
+// the whole site. The rules for all other crawlers do not change.
 type Handler struct {
 	// The file to which the rules are added. `upstream` uses the response of the next handlers for
 	// /robots.txt. `none` uses an empty file. Default: `upstream`.
@@ -61,18 +61,19 @@ type Handler struct {
 	// with this header. Requires a rule with the training preference `n`.
 	NoArchive bool `json:"noarchive,omitempty"`
 
-	// The severity of findings that stop a file: `error`, `warning`, or `off` for none. At the
-	// start, a finding of this severity is an error. Later the previous file stays. Default:
-	// `error`.
+	// The lowest severity of findings that stop a file: `error`, `warning`, or `off` for none. At the
+	// start, such a finding is an error. Later the previous file stays. Default: `error`.
 	Gate string `json:"gate,omitempty"`
 
-	// The changes that wait for confirmation. `search` selects changes that newly disallow `/` for
-	// a search engine, or a page requested by a search engine in the last 24 hours. `any` selects
-	// all changes of a file, and `off` none. The published file stays until confirmation. Default:
-	// `search`.
+	// The changes that wait for confirmation. `search` selects changes that newly disallow `/` for a
+	// search engine, or a page requested by a search engine in the last 24 hours. It also selects
+	// changes in which a list loses more than half of its rules, and changes of too many files to
+	// compare. `any` selects all changes of a file. `off` selects only a changed list of rules after a
+	// rollback. The published file stays until confirmation. Default: `search`.
 	Confirm string `json:"confirm,omitempty"`
 
-	// The rollout of a change that needs no confirmation. Default: publish immediately.
+	// The rollout of a change. If the change needs confirmation, the rollout begins after it. Default:
+	// publish immediately.
 	Rollout *Rollout `json:"rollout,omitempty"`
 
 	// The time for which crawlers may cache the robots.txt. Default: `1h`.

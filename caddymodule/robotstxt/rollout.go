@@ -16,9 +16,9 @@ import (
 
 // Rollout configures the trial of a change before it is published everywhere.
 type Rollout struct {
-	// The first stage. `shadow` compares the change with the published file on live requests,
-	// without effect. At the end, the change is published unless a search engine would be newly
-	// disallowed. `hosts` serves the change at some hosts, and ends in the same way.
+	// The first stage. `shadow` compares the change with the published file on live requests, without
+	// effect. At the end of the stage, the change is published unless it newly disallows a page for a
+	// search engine. `hosts` serves the change at some hosts. Both stages end in the same way.
 	Stage string `json:"stage"`
 
 	// The hosts of the first stage, for example `shop.example.com` or `*.example.com`.

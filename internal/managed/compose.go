@@ -59,14 +59,16 @@ type composition struct {
 	plan          *Plan
 	file          *baseFile
 	wildcardLines []string        // wildcardLines are the lines of the * group.
-	targets       []targetCrawler // targets are the crawlers whose groups change, in file order.
+	targets       []targetCrawler // targets are the crawlers whose groups change.
 
-	// readLines counts the lines read and movedBytes the bytes moved by addPreferencesToGroups.
+	// readLines counts the lines that addPreferencesToGroups reads, and movedBytes the bytes that it
+	// moves.
 	readLines, movedBytes int
 	limitExceeded         bool // limitExceeded is true if readLines or movedBytes exceeds its limit.
 }
 
-// targetCrawler is a crawler that gets a group of its own in the composed file.
+// targetCrawler is a crawler whose rules the composed file changes, or repeats in a group of its
+// own.
 type targetCrawler struct {
 	name  string
 	names groupNames
@@ -303,8 +305,9 @@ const (
 )
 
 // checkNotStricter returns an error if the composed file disallows an example path that the base
-// allows, for a crawler without an allow or disallow rule. Compose calls it if crawlers interpret
-// the base differently. The example paths match the patterns of both files.
+// allows, for a crawler for which the plan has no allow or disallow rule. Compose calls it only for
+// a base that crawlers interpret in different ways. The example paths match the patterns of both
+// files.
 func (c *composition) checkNotStricter(composed *policy.Robots) error {
 	before, paths := c.file.robots, examplePaths(c.file.robots, composed)
 	others := c.crawlersWithoutAccessRule()

@@ -31,8 +31,9 @@ const (
 	maxOpposed    = 5_000_000 // maxOpposed is the maximum number of pairs of statements whose times are compared.
 )
 
-// findContradiction returns a [RuleError] for the first two rules that state different things about
-// the same subject at the same time and host. Its result is nil if no rules contradict each other.
+// findContradiction returns a [RuleError] for the first rule that states something else about a
+// subject than an earlier rule at the same time and host. It also returns a RuleError if the search
+// exceeds its limits. The result is nil if no rules contradict each other.
 func findContradiction(rules []rule) error {
 	known := make(map[ruleSubject][]ruleStatement)
 	statements, compared := 0, 0
@@ -97,8 +98,8 @@ func (r *rule) hostKeys() (against, at []string) {
 	return against, at
 }
 
-// statements yields the aspect of each [ruleSubject] of the rule, with the robots.txt line about
-// it.
+// statements yields the aspect of each [ruleSubject] of the rule, with what the rule states about
+// it: a robots.txt line, the seconds of a delay, or the value of a preference.
 func (r *rule) statements() func(yield func(what, line string) bool) {
 	return func(yield func(what, line string) bool) {
 		switch {

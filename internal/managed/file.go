@@ -12,7 +12,8 @@ type baseFile struct {
 	robots  *policy.Robots
 	groups  []policy.Group
 	records [][]policy.Record // The index is the number of the group.
-	// usageAgents are the agents that a Content-Usage line applies to, by the index of the line.
+	// usageAgents are the agents that a Content-Usage line applies to, by the number of the line,
+	// counted from 1.
 	usageAgents map[int][]policy.Agent
 	lines       []string   // These are the original lines with line ends.
 	removed     []bool     // removed reports whether a line was removed.

@@ -55,13 +55,13 @@ func (g Gate) Check(plan *Plan, base, text []byte, host string) error {
 const (
 	// RuleOver is a rule that has ended.
 	RuleOver policy.Code = "rule-over"
-	// RuleBrief is a rule that ends before most crawlers refetch robots.txt.
+	// RuleBrief is a rule that may end before its slowest crawler fetches robots.txt again.
 	RuleBrief policy.Code = "rule-brief"
 	// RuleIdle is a rule without effect for a crawler.
 	RuleIdle policy.Code = "rule-idle"
 	// RuleOpens is a rule that allows a path that the base disallows.
 	RuleOpens policy.Code = "rule-opens-base"
-	// PreferenceReplaced is a rule that replaces an opposite training preference of the base.
+	// PreferenceReplaced is a rule that replaces a different preference of the base.
 	PreferenceReplaced policy.Code = "preference-replaced"
 )
 
@@ -95,9 +95,9 @@ func (f *Finding) String() string {
 	return b.String() + " [" + string(f.Code) + "]"
 }
 
-// findErrors returns the problems with severity error that the plan adds to a base: lines that no
-// crawler reads. It is 50 times as fast as findProblems. Invalid sitemaps, the only other error of
-// package lint, are refused when the rules are loaded.
+// findErrors returns the problems with severity error that the parser of package policy finds in
+// the composed file and not in the base. It is 50 times as fast as findProblems. Package lint also
+// reports invalid sitemaps as errors, but these are refused when the rules are loaded.
 func (p *Plan) findErrors(base, text []byte, host string) []Finding {
 	errorsOf := func(robots *policy.Robots) (found []lint.Finding) {
 		all, _ := robots.Findings()
@@ -275,7 +275,7 @@ type CheckReport struct {
 
 // Check lints the files that the schedule makes from a base, from now until the horizon. It checks
 // at most maxFiles files, beginning with those for hosts without rules of their own. A finding
-// about several files is reported once, for the first file.
+// about several files is reported once, for the first checked file.
 func (s *Schedule) Check(base []byte, now time.Time, maxFiles int) (r CheckReport) {
 	for i := range s.rules {
 		rule := &s.rules[i]

@@ -33,8 +33,8 @@ const (
 // listDecoder decodes the JSON of a list of rules.
 type listDecoder struct{ *jsontext.Decoder }
 
-// ParseRuleList parses the JSON of a list of rules. Errors begin with the name of the list, the
-// line and the column.
+// ParseRuleList parses the JSON of a list of rules. Errors begin with the name of the list, and
+// with the line and column of the mistake if these are known.
 func ParseRuleList(name string, data []byte) (*RuleList, error) {
 	if len(data) > MaxListBytes {
 		return nil, fmt.Errorf("%s: the list has more than %d MiB; write fewer rules, or several lists", name, MaxListBytes>>20)
@@ -76,8 +76,7 @@ func ParseRuleList(name string, data []byte) (*RuleList, error) {
 	return &RuleList{name, rules}, nil
 }
 
-// readRule reads a rule, and checks everything that depends neither on other rules nor on the
-// registry.
+// readRule reads a rule and checks it with checkRule.
 func (d listDecoder) readRule() (r Rule, err error) {
 	texts := map[string]*string{"id": &r.ID, "content_usage": &r.ContentUsage, "content_signal": &r.ContentSignal, "from": &r.From, "until": &r.Until, "reason": &r.Reason, "owner": &r.Owner, "ticket": &r.Ticket}
 	numStatements := 0

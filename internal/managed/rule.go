@@ -21,7 +21,7 @@ const AnyCrawler = "*"
 type Rule = rules.Rule
 
 // rule is a [Rule] that was checked and parsed. A Rule with a training preference becomes several
-// of them.
+// rules.
 type rule struct {
 	Rule                   // The hosts of this rule are normalized.
 	name       string      // name is the result of [Rule.Name].
@@ -34,7 +34,7 @@ type rule struct {
 // RuleError is an error in a rule of a configuration or of a list.
 type RuleError struct {
 	Rule     string // Rule is the name of the rule.
-	Position string // Position is the file, line and column, or "" if they are unknown.
+	Position string // Position is the file and line, or "" if they are unknown.
 	Err      error
 }
 
@@ -48,7 +48,7 @@ func (e *RuleError) Unwrap() error { return e.Err }
 // site's robots.txt. A Plan is immutable.
 type Plan struct {
 	byCrawler         map[string]*crawlerRules // The key is the name of the crawler in lower case.
-	crawlerOrder      []string                 // crawlerOrder has the keys of byCrawler in file order.
+	crawlerOrder      []string                 // crawlerOrder has the keys of byCrawler, sorted.
 	inheritors        []groupNames
 	preferencesForAll []*rule // These are the rules with preferences about all crawlers.
 	sitemaps          []string
@@ -263,9 +263,9 @@ const maxNote = 500
 
 var validID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// CheckRule checks everything about a rule that depends neither on the registry nor on other rules.
-// CheckRule returns the time in which the rule is in force. Errors do not contain the name of the
-// rule.
+// CheckRule checks which fields of a rule are set together, its ID, its notes and its times, and
+// returns the time in which the rule is in force. It does not check names of crawlers, hosts and
+// paths. Errors do not contain the name of the rule.
 func CheckRule(r *Rule) (Window, error) {
 	switch {
 	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):

@@ -223,8 +223,8 @@ func (s Spec) clone() Spec {
 	return s
 }
 
-// EncodeSpec returns the spec as JSON, without the positions of rules. Schedules with the same
-// rules have the same JSON. The JSON of a schedule without rules is {}.
+// EncodeSpec returns the spec as JSON, without the positions of rules. Schedules with the same spec
+// have the same JSON. The JSON of an empty spec is {}.
 func (s *Schedule) EncodeSpec() []byte {
 	data, err := json.Marshal(s.spec)
 	if err != nil {
@@ -234,9 +234,9 @@ func (s *Schedule) EncodeSpec() []byte {
 	return data
 }
 
-// ParseSpec returns the schedule of a stored spec. An unknown field is an error, because the rule
-// could have another effect without it. A crawler name that is not in the registry is treated as a
-// product token, because another instance may have registered it.
+// ParseSpec returns the schedule of a stored spec. An unknown field is an error, because a rule
+// could have another effect without the field. A crawler name that is not in the registry is
+// treated as a product token, because another instance may have registered it.
 func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	var stored Spec
 	d := json.NewDecoder(bytes.NewReader(data))

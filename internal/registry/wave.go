@@ -39,8 +39,8 @@ func (n *networkSketch) estimate() int {
 	return int(math.Round(-float64(size) * math.Log(float64(max(unsetBits, 1))/float64(size))))
 }
 
-// A name comes in a wave if it comes from at least waveNetworks networks within ten minutes,
-// and from at least waveFactor as many as in any ten minutes that ended more than an hour ago.
+// A name comes in a wave if it comes from at least waveNetworks networks within ten minutes, and
+// from at least waveFactor times as many as in any ten minutes that ended more than an hour ago.
 const (
 	waveNetworks = 50
 	waveFactor   = 5

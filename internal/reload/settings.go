@@ -16,9 +16,10 @@ type ActiveSettings[T any] struct {
 	activeSettings []*T // The latest settings are at the end.
 }
 
-// Apply applies the settings of a configuration until release is called. If apply fails, the
-// previous settings still apply. release applies the latest other settings, or the zero value if no
-// settings remain. Later calls of release do nothing.
+// Apply applies the settings of a configuration until release is called. If apply returns an error,
+// the settings are not recorded. apply must then have changed nothing. If the released settings are
+// the latest, release applies the latest remaining settings, or the zero value if no settings
+// remain. Later calls of release do nothing.
 func (s *ActiveSettings[T]) Apply(value T, apply func(T) error) (release func() error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,8 +35,8 @@ type FeedConfig[T any] struct {
 	// Interval is the time between fetches. Zero selects the freshness lifetime of the response,
 	// or for a file [FileCheckInterval].
 	Interval time.Duration
-	// Parse parses fetched content. Parse may compare the result with inUse, the content in use,
-	// and return an error. inUse is nil while a configuration is loaded.
+	// Parse parses fetched content. Parse may compare the result with inUse, the content in use, and
+	// return an error. inUse is nil in the first fetch while a configuration is loaded.
 	Parse func(data []byte, inUse *T) (*T, error)
 	// AfterFetch, if not nil, is called by [Feed.Run] after each fetch, and at least once a minute.
 	AfterFetch func(context.Context)
@@ -62,7 +62,7 @@ type FeedState[T any] struct {
 	Content      *T          // Content is the last good content, or nil.
 	LastResult   FetchResult // LastResult is the result of the last fetch with a response, without its data.
 	LastErr      error       // LastErr is the error of the last fetch, or nil.
-	FailingSince time.Time   // FailingSince is the time of the first of the present failures.
+	FailingSince time.Time   // FailingSince is the time of the first failure since the last success, or zero.
 	ConfirmedAt  time.Time   // ConfirmedAt is the last time at which the content in use was current.
 }
 
@@ -90,7 +90,8 @@ func (f *Feed[T]) Content() *T { return f.State().Content }
 // LastError returns the error of the last fetch, or nil.
 func (f *Feed[T]) LastError() error { return f.State().LastErr }
 
-// IsLastResponseInvalid reports whether the last fetch returned content that Parse rejected.
+// IsLastResponseInvalid reports whether the last fetch returned content that Parse rejected, or
+// reported that rejected content is unchanged.
 func (f *Feed[T]) IsLastResponseInvalid() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -184,7 +185,7 @@ func (f *Feed[T]) TimeUntilNextFetch() time.Duration {
 func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Time, validators FetchResult) {
 	f.mu.Lock()
 	f.state.ConfirmedAt = confirmed
-	if f.invalidErr == nil { // Otherwise the validators belong to an invalid response.
+	if f.invalidErr == nil { // Otherwise LastResult has the validators of an invalid response, which must remain.
 		f.state.LastResult = validators
 	}
 	f.mu.Unlock()
@@ -215,7 +216,7 @@ func (f *Feed[T]) fetchContent(ctx context.Context, isConfigLoad bool) {
 }
 
 // recordResult records the result of a fetch and sets the time of the next fetch. content is the
-// new content, or nil if the content is unchanged or invalid.
+// parsed content, or nil if the fetch failed or the content is unchanged or invalid.
 func (f *Feed[T]) recordResult(answer FetchResult, content *T, err error) {
 	f.mu.Lock()
 	lifetime := answer.Lifetime

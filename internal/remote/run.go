@@ -33,7 +33,7 @@ func RunPeriodically(ctx context.Context, step func(context.Context) time.Durati
 func Jitter(d time.Duration) time.Duration { return d - rand.N(d/10+1) }
 
 // RetryDelay returns the wait after a failed fetch of a URL. failures is the number of consecutive
-// failures before, and lifetime is the freshness lifetime of the error response.
+// failures before the failed fetch. lifetime is the freshness lifetime of the error response.
 func RetryDelay(failures int, lifetime time.Duration) time.Duration {
 	return max(min(minRetryDelay<<min(failures, 10), FreshnessLimits.Max), min(lifetime, FreshnessLimits.Max))
 }

@@ -40,7 +40,8 @@ type FetchResult struct {
 	IsUnchanged bool
 	// ETag and LastModified identify the content in the next Read.
 	ETag, LastModified string
-	// Lifetime is the time for which the content is fresh, and after which the next Read is due.
+	// Lifetime is the time after which the next Read is due: the freshness lifetime of a response, or
+	// for a file [FileCheckInterval].
 	Lifetime time.Duration
 }
 

@@ -16,7 +16,7 @@ type Storage interface {
 	Load(ctx context.Context, key string) ([]byte, error)
 }
 
-// Timeouts of the storage, while a configuration loads and later.
+// loadTimeout and storeTimeout are the timeouts of Load and Store.
 const (
 	loadTimeout  = 2 * time.Second
 	storeTimeout = 10 * time.Second

@@ -73,7 +73,8 @@ type rowLimit uint8
 const (
 	noRowLimit       rowLimit = iota // This is for shared rows and verified crawlers.
 	ordinaryRowLimit                 // The limits are maxRowsPerSite and maxRows.
-	// The limit is maxSearchEngineRows. It is for large search engines, even spoofed ones.
+	// The limit is maxSearchEngineRows. It applies to requests with the token of a large search engine
+	// that are not verified.
 	searchEngineRowLimit
 )
 
@@ -97,8 +98,8 @@ func (k rowKey) rowLimit() rowLimit {
 	return ordinaryRowLimit
 }
 
-// getOrAddRow returns the row for the crawler of a request, or a shared row if a limit on the number
-// of rows is reached.
+// getOrAddRow returns the row for the crawler of a request. The result is a shared row if a limit
+// on the number of rows is reached, and a row without effect after the end of the trial.
 func (t *trial) getOrAddRow(q *Request) *row {
 	key := rowKey{q.Token, q.Class, q.Identity}
 	if existing, ok := t.rows.Load(key); ok {

@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// maxTrials is the maximum number of sites with a trial.
+// maxTrials is the maximum number of trials.
 const maxTrials = 500
 
 // lateRequestWindow is the time after a change of a file in which some requests may still be judged
@@ -38,7 +38,7 @@ type Request struct {
 	InForce, OnTrial *policy.Version
 
 	Token         string // Token is a product token in the registry or a file, or judge.OtherName.
-	IsNamedInFile bool   // IsNamedInFile is true if one of the files names the crawler.
+	IsNamedInFile bool   // IsNamedInFile is true if the file in force or the file on trial names the crawler.
 	Class         uaident.Class
 	Identity      verify.State
 	Target        string
@@ -111,8 +111,8 @@ func (t *Trials) KeepResults(source string) (release func()) {
 	}
 }
 
-// RecordRequest records a judged request. It takes no lock that different crawlers share, and no
-// lock at all if both files give the same verdict.
+// RecordRequest records a judged request. It locks a mutex of all crawlers only when a trial or a
+// row begins, and no mutex at all for other requests to which both files give the same verdict.
 func (t *Trials) RecordRequest(q *Request) {
 	key := trialKey{q.Site, q.Source}
 	shared := q.Site.Segment() == policy.UnknownHosts
@@ -128,9 +128,10 @@ func (t *Trials) RecordRequest(q *Request) {
 	existing.getOrAddRow(q).recordRequest(q, t.now)
 }
 
-// beginTrial begins a trial of the files of a request, because they have changed or have no trial
-// yet. shared is true if all hosts of a site share the trial. The result is nil if maxTrials is
-// reached, or if the request was judged by an older file than the existing trial has.
+// beginTrial begins a trial of the files of a request, because the files have changed or have no
+// trial yet. shared is true if all hosts of a site share the trial. The result is nil if maxTrials
+// is reached, if the results of the source are no longer kept, or if the request was judged by an
+// older file than the existing trial has.
 func (t *Trials) beginTrial(key trialKey, q *Request, shared bool) *trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()

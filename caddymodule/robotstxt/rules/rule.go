@@ -18,8 +18,8 @@ type Rule struct {
 	// Whether the rule allows the paths. Otherwise the rule disallows the paths.
 	Allow bool `json:"allow,omitempty"`
 
-	// The path patterns. Default: the whole site, and then the group of each crawler has only this
-	// rule.
+	// The path patterns. Default: the whole site. The site's own rules then no longer apply to these
+	// crawlers.
 	Paths []string `json:"paths,omitempty"`
 
 	// The `Crawl-delay` in seconds. A rule with a delay has no paths.

@@ -34,7 +34,7 @@ func (p *Publisher) ApplyAction(ctx context.Context, verb, id string, by Decisio
 		return s, nil, fmt.Errorf("unknown verb %q", verb)
 	})
 	if errors.Is(err, ErrOther) {
-		_, _ = p.store.ReadHistory(ctx) // The run loop now reads the new change.
+		_, _ = p.store.ReadHistory(ctx) // The next action then sees the new change.
 	}
 	if err != nil {
 		return nil, err

@@ -22,7 +22,8 @@ const (
 	// A person must confirm changes that newly disallow / or a requested page for a search engine.
 	ConfirmSearch ConfirmationMode = "search"
 	ConfirmAny    ConfirmationMode = "any" // A person must confirm all changes of a file.
-	ConfirmOff    ConfirmationMode = "off" // No change must be confirmed.
+	// No change must be confirmed, except a changed list of rules after a rollback.
+	ConfirmOff ConfirmationMode = "off"
 )
 
 // maxCompared is the maximum number of compared files.

@@ -220,9 +220,9 @@ var (
 // Each step returns the new history, and the change whose state the step has set, or nil.
 
 // Submit records that an instance submitted c, and publishes c. If c has reasons for a
-// confirmation, it waits for it instead. If c has a rollout, its trial begins. Submit changes
-// nothing if c is not new or is pending already. If the rules of c are published already, Submit
-// rejects the pending change.
+// confirmation, c waits for the confirmation instead. Otherwise, if c has a rollout, the trial of c
+// begins. If the instance submitted c before or c is pending already, nothing else changes. If the
+// rules of c are published already, Submit only rejects the pending change.
 func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
 	isNews := h.IsNewSubmission(instance, &c)
 	if before := h.SubmittedByInstance[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
@@ -410,9 +410,10 @@ func (h *History) checkPending(id string) error {
 	return nil
 }
 
-// Rollback publishes the change with this ID again, at once. Without an ID, it ends a canary, or
-// else publishes the change before the published one. For the first change, this is the empty set
-// of rules.
+// Rollback publishes the rules of the change with this ID again, at once, and rejects a pending
+// change. Without an ID, Rollback ends a canary. If there is no canary, it publishes the rules that
+// were in force before the published change. Before the first change, the empty set of rules was in
+// force.
 func (h History) Rollback(id string, by Decision, now time.Time) (History, *Change, error) {
 	by.At = now
 	if c := h.Pending; id == "" && c != nil && c.State == Canary {

@@ -107,12 +107,13 @@ func (u listUser) Recovered() {
 	u.Logger.Info("a list of rules can be used again", zap.String("rules", u.list.Name()))
 }
 
-// FirstSchedule returns the first schedule of a configuration, after its lists were loaded. An
-// error in the configuration or in the file of a list is returned.
+// FirstSchedule returns the first schedule of a configuration, after its lists were loaded.
+// FirstSchedule returns an error for a mistake in the configuration or in the file of a list.
 //
 // A list at a URL is left out if it is invalid or conflicts with the rules before it, because a
-// remote server must not prevent a start. If strict is true, this is an error too. Callers set
-// strict if another configuration is running. An unreachable URL is never an error.
+// remote server must not prevent a start. If strict is true, an invalid or conflicting list is an
+// error too. Callers set strict if another configuration is running. An unreachable URL is never an
+// error.
 func (s *ScheduleBuilder) FirstSchedule(strict bool) (*managed.Schedule, error) {
 	all, isURL := s.currentLists(), false
 	for i, l := range s.Sources {
@@ -241,8 +242,8 @@ func (s *ScheduleBuilder) buildSchedule(with []*managed.RuleList) (*managed.Sche
 	return schedule, err
 }
 
-// filterRulesOfSite drops the rules that are only for hosts of other sites. numOthers counts these
-// rules.
+// filterRulesOfSite removes the hosts of other sites from rules, and drops rules without a
+// remaining host. numOthers counts the dropped rules. A rule for all hosts does not change.
 func (s *ScheduleBuilder) filterRulesOfSite(rules []managed.Rule) (own []managed.Rule, numOthers int) {
 	if s.HasHost == nil {
 		return rules, 0

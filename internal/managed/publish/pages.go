@@ -85,8 +85,9 @@ func (p *Publisher) baseKey(site policy.Key) policy.Key {
 	return site
 }
 
-// latestGoodPage returns the robots.txt composed from the latest version of the base for which
-// composing succeeds, or nil. last is the last page served for the site, or nil.
+// latestGoodPage returns the robots.txt composed from the current version of the base. If composing
+// fails, the result is last, which is the last page served for the site. If last is nil, the result
+// is composed from the latest previous version for which composing succeeds, or nil.
 func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Page) *Page {
 	if lastGoodVersion(state) == nil {
 		return nil
@@ -102,8 +103,9 @@ func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Pag
 	return nil
 }
 
-// pageForBase returns the page made from a version of the base. If the gate refuses that page, it
-// returns last, or without last the page of the previous period. The result may be nil.
+// pageForBase returns the page composed from a version of the base. If composing fails or the gate
+// refuses the page, the result is last. If last is nil, the result is the page of the previous
+// period, or nil.
 func (p *Publisher) pageForBase(base *policy.Version, at hostPeriod, last *Page) *Page {
 	if page := cmp.Or(p.getOrComposePage(base, at), last); page != nil {
 		return page
@@ -129,8 +131,8 @@ func (p *Publisher) getOrComposePage(base *policy.Version, at hostPeriod) *Page 
 	return page
 }
 
-// composePage composes a page from a base, which may be nil. It returns an error if the gate
-// refuses the page.
+// composePage composes a page from a base, which may be nil. It returns an error if composing fails
+// or the gate refuses the page.
 func (p *Publisher) composePage(base *policy.Version, at hostPeriod) (*Page, error) {
 	var text []byte
 	modified, start := at.scheduleStart, at.period.Start()
@@ -318,9 +320,10 @@ func (e *servedRules) matchesHistory(h *History) bool {
 	return e.onTrial == nil || e.trial.id == h.Pending.ID && e.onTrial.Number == h.Pending.Number
 }
 
-// postponeStarts sets each start that is before the start of the previous rules to the time now.
-// Otherwise Last-Modified could go back although a file changes, and a crawler that asks with
-// If-Modified-Since would keep the earlier file.
+// postponeStarts sets the start of the published schedule and of the schedule on trial to now, if
+// the start is before the start of the rules served previously. Otherwise Last-Modified could go
+// back although a file changes, and a crawler that asks with If-Modified-Since would keep the
+// earlier file.
 func (e *servedRules) postponeStarts(previous *servedRules, now time.Time) {
 	if previous == nil {
 		return

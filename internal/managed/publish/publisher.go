@@ -146,9 +146,9 @@ func newSubmission(s *managed.Schedule, origin Origin, lacksRules bool) submissi
 	return submission{s, spec, SpecID(spec), origin, lacksRules}
 }
 
-// New returns a publisher that serves files. It submits nothing before Begin. Requests wait for the
-// history for two seconds at most, and then get the rules of the configuration if these need
-// neither confirmation nor a trial.
+// New returns a publisher that serves files. The publisher submits nothing before Begin. A request
+// for robots.txt waits at most two seconds for the history, and then gets a file with the rules
+// from fallbackSchedule.
 func New(c Config) *Publisher {
 	p := &Publisher{Config: c, wake: make(chan struct{}, 1), minFileDate: c.Now(), rulesReady: make(chan struct{})}
 	p.latestSubmission, p.isSubmissionPending = newSubmission(c.Schedule, FromConfiguration, c.LacksRules), true
@@ -230,8 +230,9 @@ func (p *Publisher) clearPendingSubmission(s submission) {
 }
 
 // fallbackSchedule returns the schedule to serve while the storage fails, the first of
-//   - the published change, if the history is known
-//   - the submission, if nothing is published, and the submission needs neither confirmation nor a trial
+//   - the schedule of the published change, if the history is known and either has a change or has
+//     not refused the submission
+//   - the submission, if it needs no confirmation, and no trial according to a known history
 //   - the schedule last served while the history was unknown
 //   - the schedule without rules
 func (p *Publisher) fallbackSchedule() *managed.Schedule {

@@ -57,7 +57,7 @@ var ErrLost = errors.New("the stored history is gone")
 // Store reads and writes the history of a site.
 //
 // A spec is written before the history that refers to it. After a crash, a spec may be unused, but
-// no change lacks its spec. The next write deletes unused specs.
+// no change lacks its spec. Unused specs are deleted after a later write of the history.
 type Store struct {
 	storage     Storage
 	directory   string
@@ -269,8 +269,8 @@ func (s *Store) restoreSpecs(ctx context.Context, known History) error {
 	return nil
 }
 
-// deleteSpecs deletes all specs except those with an ID in named. After an error, the next update
-// tries again.
+// deleteSpecs deletes all specs except those with an ID in named. deleteSpecs ignores errors,
+// because the next update deletes the remaining specs.
 func (s *Store) deleteSpecs(ctx context.Context, named []string) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()

@@ -19,8 +19,9 @@ var (
 	errEnded = errors.New("another configuration has replaced this configuration")
 )
 
-// submitPending submits the latest schedule, unless it was submitted already or this configuration
-// is not the latest.
+// submitPending submits the latest schedule. It does nothing if the latest schedule was submitted
+// already, if this configuration is not the latest, or if a list of the schedule could not be
+// loaded and another change is published.
 func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) error {
 	next, pending := p.currentSubmission()
 	if state, _ := p.site.History(); !pending || !isLatest() || next.lacksRules && state.Published != nil {
