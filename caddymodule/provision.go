@@ -47,7 +47,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.guard, err = h.newGuard(ctx); err != nil {
 		return err
 	}
-	h.guard.Metrics.CountHandler(ctx, h.Mode)
+	app.state.Metrics.CountHandler(ctx, h.Mode)
 	return nil
 }
 

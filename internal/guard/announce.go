@@ -21,13 +21,13 @@ const Var = "robots_guard.judgement"
 func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	j.isAnnounced = true
 	if g.Identity.IsEnabled() && j.Client.Crawler != nil {
-		g.Metrics.CountVerification(j.VerifiedBy, j.Verification)
+		g.state.Metrics.CountVerification(j.VerifiedBy, j.Verification)
 	}
-	crawler := g.Metrics.HostMetrics(j.Site.Label).CountRequest(metrics.JudgedRequest{
+	crawler := g.state.Metrics.HostMetrics(j.Site.Label).CountRequest(metrics.JudgedRequest{
 		Crawler: j.KnownName(), NamedByRobots: j.GroupNamesClient, Class: j.Client.Class, Identity: j.Verification, Verdict: j.Verdict, Action: j.Action,
 	})
 	if j.Rate.State != rate.NoRate {
-		g.Metrics.CountRatedRequest(j.Client.Class, j.Rate.State)
+		g.state.Metrics.CountRatedRequest(j.Client.Class, j.Rate.State)
 	}
 	if j.Rate.SlowingEnded {
 		g.logSlowingEnded(j, crawler)
@@ -85,5 +85,5 @@ func clearPlaceholders(r *http.Request) {
 // metricsLabel returns the metrics label of the judgement's crawler. Clients can invent names, so
 // only names of the registry or of the robots.txt are labels.
 func (g *Guard) metricsLabel(j *Judgement) string {
-	return g.Metrics.HostMetrics(j.Site.Label).CrawlerLabel(j.KnownName(), j.GroupNamesClient, j.Verification)
+	return g.state.Metrics.HostMetrics(j.Site.Label).CrawlerLabel(j.KnownName(), j.GroupNamesClient, j.Verification)
 }

@@ -25,7 +25,7 @@ func (g *Guard) passBrowserRequest(w http.ResponseWriter, r *http.Request, next 
 	recorder := newResponseRecorder(w, r.Method)
 	err := next.ServeHTTP(&recorder, r)
 	if code := responseStatus(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
-		g.Metrics.CountAssistantVisit(from)
+		g.state.Metrics.CountAssistantVisit(from)
 		g.state.Ledger.RecordAssistantVisit(site, from, time.Now())
 	}
 	return err

@@ -104,7 +104,7 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 				t.Fatal("it was not read at once")
 			}
 			synctest.Wait() // it is reported after the fetch
-			changed := shown(t, g.Metrics, "changed_timestamp_seconds", "host")["a.test"]
+			changed := shown(t, g.state.Metrics, "changed_timestamp_seconds", "host")["a.test"]
 			if want := float64(entry.State().Current.FirstFetched.UnixMilli()) / 1000; changed != want {
 				t.Errorf("the metric says %v, want %v", changed, want)
 			}

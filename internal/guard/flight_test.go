@@ -85,7 +85,7 @@ func TestPlacesAreGivenBack(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := testGuard(t, options{Rate: oneAtATime(t)}, serving(""))
-			under := g.Metrics.InFlightCounter(uaident.AITraining)
+			under := g.state.Metrics.InFlightCounter(uaident.AITraining)
 			ctx, leave := context.WithCancel(t.Context())
 			r := served(tc.method, "CCBot/2.0", "/")
 			r = r.WithContext(context.WithValue(ctx, caddyhttp.VarsCtxKey, r.Context().Value(caddyhttp.VarsCtxKey)))

@@ -72,7 +72,7 @@ func (g *Guard) refuseUndescribedRequest(w http.ResponseWriter, r *http.Request,
 	if !ok {
 		return err
 	}
-	g.Metrics.CountUndecided(problem.Reason)
+	g.state.Metrics.CountUndecided(problem.Reason)
 	if suppressed, ok := g.state.warningLimits.allowMessage(undecidedHost, problem.Reason.String()); ok {
 		level, message := zapcore.WarnLevel, "a proxy does not send the fields that describe the client's request"
 		if problem.Reason == forward.UntrustedProxy {

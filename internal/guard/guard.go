@@ -12,7 +12,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -73,12 +72,11 @@ type Guard struct {
 	configuredTrial  robotsTrial // configuredTrial is the trial of the configured file.
 	// This is the label of the first judged site, for siteForSource. It is nil before a judgement.
 	firstJudgedLabel atomic.Pointer[string]
-	Metrics          *metrics.Metrics // Metrics are the metrics of the State.
 }
 
 // New returns a guard for a configuration. The guard ends with ctx. shared survives a reload.
 func New(ctx context.Context, shared *State, c Config) *Guard {
-	g := &Guard{Config: c, state: shared, Metrics: shared.Metrics, hasSourcePerHost: strings.Contains(c.SourceKey, site.HostPlaceholder)}
+	g := &Guard{Config: c, state: shared, hasSourcePerHost: strings.Contains(c.SourceKey, site.HostPlaceholder)}
 	g.serialNumber = g.state.guards.Add(1)
 	if g.ForwardAuth != nil {
 		g.Sites.AddHosts(g.ForwardAuth)

@@ -39,7 +39,7 @@ func (g *Guard) lookUpRobots(r *http.Request, j *Judgement, entry *policy.Entry,
 		l.entry = g.getOrCreateEntry(j.Site)
 	}
 	l.entry.Touch(l.now)
-	g.Metrics.CountCacheLookup(l.entry.State() != nil)
+	g.state.Metrics.CountCacheLookup(l.entry.State() != nil)
 	g.fetchIfDue(&l)
 	g.identifyByCurrentNames(&l)
 	return l

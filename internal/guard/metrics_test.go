@@ -57,12 +57,12 @@ func TestLookupsAreCounted(t *testing.T) {
 		<-release
 		return policy.FetchResult{Status: http.StatusOK}
 	}})
-	before := shown(t, g.Metrics, "lookups_total", "result")
+	before := shown(t, g.state.Metrics, "lookups_total", "result")
 	g.Judge(requestBy("curl/8.7.1", "/")) // does not wait
 	close(release)
 	<-fetchDone(g, requestBy("curl/8.7.1", "/"))
 	g.Judge(requestBy("curl/8.7.1", "/"))
-	after := shown(t, g.Metrics, "lookups_total", "result")
+	after := shown(t, g.state.Metrics, "lookups_total", "result")
 	if hits, misses := after["hit"]-before["hit"], after["miss"]-before["miss"]; hits != 1 || misses != 1 {
 		t.Errorf("%v hits and %v misses, want one each", hits, misses)
 	}
@@ -80,7 +80,7 @@ func TestReadingsOfCrawlersAreShown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return shown(t, g.Metrics, "crawler_read_timestamp_seconds", "crawler")
+		return shown(t, g.state.Metrics, "crawler_read_timestamp_seconds", "crawler")
 	}
 	start := float64(time.Now().UnixMilli()) / 1000
 	for _, tc := range []struct {
@@ -96,7 +96,7 @@ func TestReadingsOfCrawlersAreShown(t *testing.T) {
 		{"its copy holds", "GPTBot/1.3", http.MethodGet, 304, "GPTBot"},
 		{"there is none", "Googlebot/2.1", http.MethodGet, 404, "Googlebot"},
 	} {
-		before := shown(t, g.Metrics, "crawler_read_timestamp_seconds", "crawler")
+		before := shown(t, g.state.Metrics, "crawler_read_timestamp_seconds", "crawler")
 		after := read(tc.userAgent, tc.method, tc.status)
 		if tc.want == "" && len(after) != len(before) || tc.want != "" && after[tc.want] < start {
 			t.Errorf("%s: %v", tc.name, after)
@@ -137,7 +137,7 @@ func TestSeriesUnderAttack(t *testing.T) {
 		send(names[i%20], fmt.Sprintf("Invented%dBot/%d.0 (+http://invented.example/)", i, i), fmt.Sprintf("/private/%d", i))
 	}
 	registry := prometheus.NewPedanticRegistry()
-	if err := g.Metrics.Register(registry); err != nil {
+	if err := g.state.Metrics.Register(registry); err != nil {
 		t.Fatal(err)
 	}
 	families, err := registry.Gather()
@@ -154,7 +154,7 @@ func TestSeriesUnderAttack(t *testing.T) {
 	}
 	t.Logf("%d series", total)
 	for label, values := range map[string]map[string]float64{
-		"host": shown(t, g.Metrics, "requests_total", "host"), "crawler": shown(t, g.Metrics, "crawler_read_timestamp_seconds", "crawler"),
+		"host": shown(t, g.state.Metrics, "requests_total", "host"), "crawler": shown(t, g.state.Metrics, "crawler_read_timestamp_seconds", "crawler"),
 	} {
 		for value := range values {
 			if strings.Contains(strings.ToLower(value), "invented") {
@@ -162,7 +162,7 @@ func TestSeriesUnderAttack(t *testing.T) {
 			}
 		}
 	}
-	if overflow := shown(t, g.Metrics, "label_overflow_total", "host")[names[0]]; overflow < 100 {
+	if overflow := shown(t, g.state.Metrics, "label_overflow_total", "host")[names[0]]; overflow < 100 {
 		t.Errorf("%v requests summed up, want hundreds", overflow)
 	}
 }

@@ -34,7 +34,7 @@ func (g *Guard) recordRobotsFetch(r *http.Request, j *Judgement, read ledger.Rob
 	if site.IsEarlyData(r) {
 		return
 	}
-	g.Metrics.RecordRobotsFetch(j.Site.Label, g.metricsLabel(j), ledger.FromUnixMilli(read.At))
+	g.state.Metrics.RecordRobotsFetch(j.Site.Label, g.metricsLabel(j), ledger.FromUnixMilli(read.At))
 	q := g.ledgerRequest(r, j, time.Now())
 	g.recordUnregistered(r, j, &q, true)
 	g.state.Ledger.RecordRobotsFetch(&q, read)

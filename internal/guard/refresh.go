@@ -94,7 +94,7 @@ func (g *Guard) limitFetchTime(fetch site.FetchFunc, have *policy.Version, key p
 		start := time.Now()
 		answer := fetch(ctx, have)
 		answer.CachedVersion = have
-		g.Metrics.ObserveFetch(key.SourceKind(), answer.AccessResult(), time.Since(start))
+		g.state.Metrics.ObserveFetch(key.SourceKind(), answer.AccessResult(), time.Since(start))
 		return answer
 	}
 }
@@ -106,7 +106,7 @@ func (g *Guard) newFetchObserver(s *site.Site, of copies.RequestHost) func(befor
 		changed := after.FailureCount == 0 && (before.Current == nil || before.Current.Hash != after.Current.Hash)
 		if s.Label != judge.OtherName && s.CacheSegment == policy.ConfiguredHosts {
 			// Also without a change: a state restored from the storage is not in the metrics yet.
-			g.Metrics.SetRobotsState(s.Label, after)
+			g.state.Metrics.SetRobotsState(s.Label, after)
 		}
 		g.recordRedirectTargets(s, after.RedirectTargets)
 		if after.FailureCount == 0 {

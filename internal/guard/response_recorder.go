@@ -125,7 +125,7 @@ func (g *Guard) passAndRecordResponse(w http.ResponseWriter, r *http.Request, j 
 	recorder := &j.response
 	recorder.ResponseWriter, recorder.method, recorder.resources = w, r.Method, &j.resources
 	if g.Rate != nil {
-		j.resources.countInFlight(g.Metrics.InFlightCounter(j.ledgerClass()))
+		j.resources.countInFlight(g.state.Metrics.InFlightCounter(j.ledgerClass()))
 		recorder.start(g.state.clock)
 	}
 	finished := false
@@ -134,7 +134,7 @@ func (g *Guard) passAndRecordResponse(w http.ResponseWriter, r *http.Request, j 
 		if code != 0 {
 			g.countResponse(j, ledger.RequestKindForVerdict(j.Verdict), code, recorder.sentBytes())
 			if took > 0 {
-				g.Metrics.ObserveFirstByte(j.ledgerClass(), took)
+				g.state.Metrics.ObserveFirstByte(j.ledgerClass(), took)
 			}
 		}
 	}()
@@ -150,7 +150,7 @@ func (g *Guard) countResponse(j *Judgement, kind responseaudit.RequestKind, code
 		return // The client closed the connection (499).
 	}
 	token, class, named := j.ledgerIdentity()
-	g.Metrics.CountResponse(class, kind, status, size)
+	g.state.Metrics.CountResponse(class, kind, status, size)
 	g.state.Ledger.RecordResponse(&ledger.Response{
 		At: j.judgedAt, Site: j.Site.Label, Token: token, NamedByRobots: named, Class: class, Identity: j.Verification,
 		Kind: kind, Status: status, Bytes: size,

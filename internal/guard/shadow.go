@@ -192,7 +192,7 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now tim
 		}
 	}
 	g.recordTrialResult(j, t.Source, note, &q, &result)
-	g.Metrics.CountShadowVerdict(note.Difference)
+	g.state.Metrics.CountShadowVerdict(note.Difference)
 	if note.Difference != shadow.Same {
 		g.logTrialDifference(r, j, t.Source, &note)
 	}

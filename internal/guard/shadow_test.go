@@ -227,7 +227,7 @@ func TestTriedRequestsAreCounted(t *testing.T) {
 	for _, target := range []string{"/", "/about", "/shop/", "/private/b", "/private/c", "/private/d"} {
 		g.Judge(requestBy("bingbot/2.0", target))
 	}
-	got := shown(t, g.Metrics, "shadow_requests_total", "difference")
+	got := shown(t, g.state.Metrics, "shadow_requests_total", "difference")
 	if want := map[string]float64{"same": 2, "newly_forbidden": 1, "newly_allowed": 3}; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -73,7 +73,7 @@ func TestFirstByte(t *testing.T) {
 func sumOfFirstBytes(t *testing.T, g *Guard) (sum time.Duration) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	if err := g.Metrics.Register(registry); err != nil {
+	if err := g.state.Metrics.Register(registry); err != nil {
 		t.Fatal(err)
 	}
 	families, err := registry.Gather()
