@@ -37,10 +37,8 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	}
 
 	ctx := r.Context()
+	j.setPlaceholders(ctx)
 	caddyhttp.SetVar(ctx, Var, j)
-	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		repl.Map(j.placeholder)
-	}
 	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok && hasAccessLog(ctx) {
 		extra.Set(zap.Object("robots_guard", j))
 	}
@@ -48,6 +46,23 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	if j.isViolation() {
 		g.logViolation(r, j, crawler)
 		g.emitViolation(r, j, crawler)
+	}
+}
+
+// setPlaceholders sets the placeholders of a request to the values of the judgement. The caller sets
+// Var later.
+func (j *Judgement) setPlaceholders(ctx context.Context) {
+	repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if !ok {
+		return
+	}
+	if caddyhttp.GetVar(ctx, Var) == nil {
+		repl.Map(j.placeholder)
+		return
+	}
+	// The replacer asks the function of an earlier guard first, but static values before any function.
+	for name, value := range placeholders {
+		repl.Set(placeholderPrefix+name, value(j))
 	}
 }
 

@@ -80,6 +80,26 @@ func TestTwoGuardsOfOtherSites(t *testing.T) {
 	}
 }
 
+// TestPlaceholdersOfTwoGuards tests that the placeholders have the values of the second guard's
+// judgement, and not of the first guard's.
+func TestPlaceholdersOfTwoGuards(t *testing.T) {
+	r := served(http.MethodGet, "GPTBot/1.0", "/x")
+	placeholders := func() string {
+		return r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer).ReplaceAll("{http.robots_guard.verdict} {http.robots_guard.action} [{http.robots_guard.line}]", "")
+	}
+	for _, tc := range []struct{ robots, want string }{
+		{"User-agent: *\nDisallow: /\n", "disallowed logged [2]"},
+		{"User-agent: GPTBot\nDisallow: /a\n", "allowed none []"},
+		{"\nUser-agent: *\nDisallow: /\n", "disallowed logged [3]"},
+	} {
+		g := testGuard(t, options{}, serving(tc.robots))
+		g.Announce(r, g.Judge(r))
+		if got := placeholders(); got != tc.want {
+			t.Errorf("%q: got %s, want %s", tc.robots, got, tc.want)
+		}
+	}
+}
+
 // TestSlotOfASecondCharge removes the Crawl-delay that a first guard observes and a second guard
 // enforces. The request that finds the new file is charged twice by the second guard, which allows
 // one concurrent request. Afterwards its slot is free.
