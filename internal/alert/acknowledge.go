@@ -67,8 +67,9 @@ func (a *acknowledgementStore) record(ack storedAcknowledgement) bool {
 	return true
 }
 
-// prune removes the acknowledgements of alerts that ended more than acknowledgementRetention ago.
-// current contains the IDs of the current alerts.
+// prune removes the acknowledgements of ended alerts whose LastOpen is at least
+// acknowledgementRetention ago. prune also updates LastOpen of the acknowledgements of current
+// alerts. current contains the IDs of the current alerts.
 func (a *acknowledgementStore) prune(now time.Time, current map[string]bool) {
 	for id, known := range a.byID {
 		if current[id] {

@@ -47,7 +47,7 @@ type BlockedSearchEngine struct {
 type SearchBlock struct {
 	BlockedSearchEngine
 	Rule  string // Rule is the rule as a line of robots.txt.
-	Group string // Group is the user-agent line of the rule's group.
+	Group string // Group is the name in the User-agent line of the rule's group.
 	Line  int
 	Path  string
 }

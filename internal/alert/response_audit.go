@@ -10,7 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// maxResponseAuditAlerts is the maximum number of alerts about responses, verified crawlers first.
+// maxResponseAuditAlerts is the maximum number of alerts that responseAuditAlerts returns, verified
+// crawlers first. It is also the maximum for withheldAlerts.
 const maxResponseAuditAlerts = 50
 
 // responseAuditAlerts returns alerts about responses that contradict a robots.txt.

@@ -38,7 +38,7 @@ func siteAlerts(live map[string]report.SiteState, now time.Time) (found []Alert)
 	for _, name := range slices.Sorted(maps.Keys(live)) {
 		l, source := live[name], name
 		if l.Mode == "" {
-			continue // No site of the configuration has a guard.
+			continue // The site has no guard in the running configuration.
 		}
 		if l.Source != "" && l.Source != "server" {
 			source = l.Authority

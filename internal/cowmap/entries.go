@@ -5,7 +5,7 @@ import (
 	"maps"
 )
 
-// maxSlice is the maximum number of entries besides the first for a linear search. Most maps,
+// maxSlice is the maximum number of entries, including the first, for a linear search. Most maps,
 // for example the many maps of sites, have fewer entries. A Go map needs memory for at least
 // eight entries, and a lookup needs several dependent memory reads.
 const maxSlice = 8

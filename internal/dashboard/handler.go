@@ -8,9 +8,10 @@ import (
 )
 
 // New returns the handler of the dashboard. It serves GET and HEAD under any path, and selects the
-// file by the name after the last slash. views returns the data for each response. alerts can be
-// nil. user returns the name of the logged-in user, or "". Only a logged-in user can acknowledge
-// alerts, so a nil user disables acknowledgements.
+// file by the name after the last slash. It also serves POST and DELETE, which acknowledge and
+// reopen an alert. views returns the data for each response. If alerts is nil, the list of alerts
+// is empty. user returns the name of the logged-in user, or "". Only a logged-in user can
+// acknowledge alerts, so a nil user disables acknowledgements.
 func New(views func() Views, alerts Alerts, user func(*http.Request) string) http.Handler {
 	return &handler{views: views, alerts: alerts, user: user, assets: loadStaticFiles()}
 }
@@ -73,7 +74,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view dataFile) {
 	limit := defaultLimit
 	if view.contentType == typeCSV {
-		limit = maxLimit // A downloaded file contains all rows.
+		limit = maxLimit // By default, a CSV file has as many rows as possible.
 	}
 	q, err := parseQuery(r.URL.RawQuery, limit)
 	if err != nil {

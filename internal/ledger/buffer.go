@@ -38,8 +38,9 @@ const maxStringBytes = maxMethodBytes + maxUserAgentBytes + maxTargetBytes + max
 const maxRetainedCapacity = 4 * bufferRequests
 
 // recordBatch contains recorded requests, responses and visits that are not counted yet. Strings
-// from clients are copied into the field strings. All other strings belong to the configuration,
-// the registry or a robots.txt, which live longer.
+// from clients are copied into the field strings, except a User-Agent with MayRetainUserAgent. All
+// other strings belong to the program, the configuration, the registry or a robots.txt, and do not
+// change.
 type recordBatch struct {
 	requests  []Request
 	responses []Response
@@ -48,7 +49,7 @@ type recordBatch struct {
 }
 
 // addRequest appends a request. For a request that is neither disallowed nor stale, it leaves out
-// the method, target, rule and network.
+// the method, the target, the text of the rule and the network.
 func (b *recordBatch) addRequest(q *Request) {
 	b.requests = append(b.requests, *q)
 	p := &b.requests[len(b.requests)-1]
@@ -63,16 +64,16 @@ func (b *recordBatch) addRequest(q *Request) {
 	}
 }
 
-// copyString returns a copy of the first maxBytes bytes of s. The copy is valid until clear is
-// called.
+// copyString returns a copy of s, shortened to at most maxBytes bytes. The copy is valid until
+// [recordBatch.clear] is called.
 func (b *recordBatch) copyString(s string, maxBytes int) string {
 	from := len(b.strings)
 	b.strings = append(b.strings, text.Truncate(s, maxBytes)...)
 	return unsafe.String(unsafe.SliceData(b.strings[from:]), len(b.strings)-from)
 }
 
-// stringCapacity returns the number of bytes to reserve for the strings of the given number of
-// requests.
+// stringCapacity returns the maximum number of bytes of strings in a batch with the given maximum
+// number of requests.
 func stringCapacity(requests int) int {
 	return max(requests*maxAverageStringBytes, bufferRequests*dueAverageStringBytes)
 }
@@ -107,8 +108,8 @@ type recordBuffer struct {
 // isDue reports whether the buffer has so many records that the ledger should count them.
 func (b *recordBuffer) isDue() bool { return !b.hasRoom(bufferRequests) }
 
-// bufferPool has so many buffers that one is always free, even if goroutines lose the processor
-// while using the others.
+// bufferPool has so many buffers that one is usually free, even if goroutines lose the processor
+// while using others.
 type bufferPool struct {
 	buffers []*recordBuffer
 	// numPreferred is the number of preferred buffers, one for each processor. A small number of

@@ -36,8 +36,10 @@ type HeldVersion struct {
 const (
 	maxStoredHolds      = 8
 	maxGroupNames       = 16
-	maxCrawlerNameBytes = 128  // maxCrawlerNameBytes is the maximum length of a crawler's name in bytes.
-	maxHostBytes        = 1024 // maxHostBytes is the maximum length of a host in bytes.
+	maxCrawlerNameBytes = 128 // maxCrawlerNameBytes is the maximum length of a name in bytes.
+	// maxHostBytes is the maximum length of the host of a visit in bytes. Each string of the Site
+	// can have eight times as many.
+	maxHostBytes = 1024
 )
 
 // Encode encodes c for [DecodeChangeGuardState]. If the result is too large, Encode omits c.Visits,
@@ -88,7 +90,8 @@ func DecodeChangeGuardState(data []byte) (c ChangeGuardState, d StoredDocument, 
 	return c, d, nil
 }
 
-// validate returns an error if c cannot be a result of Encode.
+// validate returns an error if c has an invalid site, time or visit, or exceeds a bound of a stored
+// state.
 func (c ChangeGuardState) validate() error {
 	if err := validateSite(c.Site); err != nil {
 		return err

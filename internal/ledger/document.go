@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// MaxDocumentBytes is the maximum size of an encoded document in bytes.
+// MaxDocumentBytes is the maximum size of an encoded [ChangeGuardState] in bytes.
 const MaxDocumentBytes = 1 << 20
 
 // documentFormat is the version of the format.

@@ -11,8 +11,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// These are bounds of a ledger: sites, and rows of all sites together. Further sites and crawlers
-// share the name Other. Each site has at least one row.
+// These are bounds of a ledger: sites, and rows of all sites together. Further sites share the site
+// Other. Further crawlers of a site share rows with the token Other. The site Other and such rows
+// can exceed the bounds.
 const (
 	maxSites   = 500
 	maxAllRows = 2000
@@ -24,12 +25,13 @@ const MaxRetention = 90 * 24 * time.Hour
 // MinRetention is the minimum time that can be configured.
 const MinRetention = time.Hour
 
-// maxRequestDelay is the maximum age of a request relative to a snapshot that is being made.
-// Requests that are still later have a wrong clock and are dropped.
+// maxRequestDelay is the maximum time from the start of a snapshot to a request in the snapshot,
+// because requests are recorded while a snapshot is made. Later times come from a wrong clock: such
+// data are dropped, or their times limited.
 const maxRequestDelay = time.Minute
 
 // Ledger counts the requests of crawlers by site and crawler. A Ledger is safe for concurrent use.
-// Recording a request does not block while the buffers have room.
+// Recording a request does not block while a buffer with room is free.
 type Ledger struct {
 	now       func() time.Time
 	retention atomic.Int64 // retention is a time.Duration.
@@ -63,15 +65,15 @@ func (l *Ledger) SetRetention(retention time.Duration) {
 }
 
 // Record records a request. It copies the strings that come from the client, except a User-Agent
-// with MayRetainUserAgent. Record blocks only while maxPendingRequests requests wait to be counted.
+// with MayRetainUserAgent. Record blocks only while all buffers are full or in use.
 func (l *Ledger) Record(q *Request) {
 	b := l.lockBuffer()
 	b.addRequest(q)
 	l.releaseBuffer(b)
 }
 
-// lockBuffer locks and returns a buffer with room. If all buffers are full, it counts their records
-// first.
+// lockBuffer locks and returns a buffer with room. If all buffers are full or in use, it counts
+// their records first.
 func (l *Ledger) lockBuffer() *recordBuffer {
 	for {
 		if b := l.buffers.lockAvailable(); b != nil {
@@ -140,7 +142,7 @@ func (l *Ledger) countBatch() {
 func (l *Ledger) getOrCreateRow(s *Site, key rowKey, namedByRobots bool, at int64) *Row {
 	before := len(s.Rows)
 	w := s.getOrCreateRow(key, namedByRobots, at, l.numRows < maxAllRows)
-	l.numRows += len(s.Rows) - before // This is one row more, or one less after rows were merged.
+	l.numRows += len(s.Rows) - before // The difference is 1, 0 or -1, as rows can be merged.
 	return w
 }
 

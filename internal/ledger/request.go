@@ -15,7 +15,8 @@ import (
 )
 
 // Other is the common name of all sites outside the configuration. It is also the name of all
-// crawlers that neither the registry nor a robots.txt names.
+// crawlers that neither the registry nor a robots.txt names, and of the sites and crawlers for
+// which the ledger has no room.
 const Other = judge.OtherName
 
 // Request is a crawler's request with the decision of the guard.
@@ -73,7 +74,7 @@ type Rule struct {
 	Version Version `json:"version"`
 	Line    int     `json:"line"`
 	Text    string  `json:"rule"`  // Text is the rule, for example "Disallow: /private/".
-	Group   string  `json:"group"` // Group is the user-agent line of the group.
+	Group   string  `json:"group"` // Group is the name in the User-agent line of the group, or "".
 }
 
 // Version is the SHA-256 of a robots.txt. Zero means no robots.txt.
@@ -112,5 +113,5 @@ const (
 	maxMethodBytes    = 16
 )
 
-// cloneTruncated returns a copy of the first maxBytes bytes of s.
+// cloneTruncated returns a copy of s, shortened to at most maxBytes bytes.
 func cloneTruncated(s string, maxBytes int) string { return strings.Clone(text.Truncate(s, maxBytes)) }

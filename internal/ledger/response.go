@@ -36,8 +36,8 @@ func RequestKindForVerdict(v judge.Verdict) responseaudit.RequestKind {
 	return responseaudit.KindNoRule
 }
 
-// RecordResponse records a response. It blocks only while maxPendingRequests requests wait to be
-// counted. The ledger uses the strings of the response until it has counted it.
+// RecordResponse records a response. It blocks only while all buffers are full or in use. The
+// ledger uses the strings of the response until the response is counted.
 func (l *Ledger) RecordResponse(a *Response) {
 	b := l.lockBuffer()
 	b.responses = append(b.responses, *a)

@@ -54,9 +54,10 @@ func (s *Site) findRow(key rowKey) *Row {
 func (s *Site) setRows(rows []*Row) { s.Rows, s.rowIndex, s.noRoomUntil = rows, nil, 0 }
 
 // getOrCreateRow returns the row that counts the requests of a crawler, and creates it if the site
-// and the ledger have room. Otherwise the result is the row that all crawlers of its class share,
-// or another shared row. namedByRobots reports whether the robots.txt names the crawler, and
-// ledgerHasRoom whether the ledger has room for another row.
+// and the ledger have room. Otherwise the result is the row that crawlers of the same class and
+// identity share, created if necessary. If the ledger has no room for a missing shared row, the
+// result is any shared row of the site. namedByRobots reports whether the robots.txt names the
+// crawler, and ledgerHasRoom whether the ledger has room for another row.
 func (s *Site) getOrCreateRow(key rowKey, namedByRobots bool, at int64, ledgerHasRoom bool) *Row {
 	if w := s.findRow(key); w != nil {
 		if namedByRobots && !w.NamedByRobots {
@@ -80,7 +81,7 @@ func (s *Site) getOrCreateRow(key rowKey, namedByRobots bool, at int64, ledgerHa
 	return w
 }
 
-// anySharedRow returns a row that several crawlers share, or nil.
+// anySharedRow returns a row with the token Other, which several crawlers share, or nil.
 func (s *Site) anySharedRow() *Row {
 	for _, w := range s.Rows {
 		if w.Token == Other {
@@ -90,8 +91,9 @@ func (s *Site) anySharedRow() *Row {
 	return nil
 }
 
-// makeRoomForRow reports whether the site has room for the row of another crawler. If the site is
-// full, it merges the row of the longest idle crawler into a shared row.
+// makeRoomForRow reports whether the site has room for the row of another crawler. named reports
+// whether the robots.txt names the crawler. If the site is full, makeRoomForRow merges the row of
+// the longest idle crawler into a shared row, but only after minIdleToLoseRow without requests.
 func (s *Site) makeRoomForRow(named bool, at int64) bool {
 	if !named && at < s.noRoomUntil {
 		return false
@@ -120,7 +122,8 @@ func (s *Site) makeRoomForRow(named bool, at int64) bool {
 	return true
 }
 
-// mergeIntoSharedRow removes row i, and adds its data to the shared row of the same class.
+// mergeIntoSharedRow removes row i, and adds its data to the shared row of the same class and
+// identity. Without such a shared row, row i becomes the shared row.
 func (s *Site) mergeIntoSharedRow(i int) {
 	w := s.Rows[i]
 	s.setRows(slices.Delete(s.Rows, i, i+1))
@@ -135,7 +138,7 @@ func (s *Site) mergeIntoSharedRow(i int) {
 	s.setRows(append(s.Rows, w))
 }
 
-// unsharedRowCount returns the number of rows that belong to a single crawler.
+// unsharedRowCount returns the number of rows whose token is not Other.
 func (s *Site) unsharedRowCount() (n int) {
 	for _, w := range s.Rows {
 		if w.Token != Other {
@@ -146,15 +149,15 @@ func (s *Site) unsharedRowCount() (n int) {
 }
 
 // enforceRowBound merges the rows of the longest idle crawlers into shared rows until at most
-// maxRows remain.
+// maxRows rows have another token than Other.
 func (s *Site) enforceRowBound() {
 	for s.unsharedRowCount() > maxRows {
 		s.mergeIdlestRow()
 	}
 }
 
-// mergeIdlestRow merges the row of the longest idle crawler into a shared row. The site must have
-// the row of a single crawler.
+// mergeIdlestRow merges the row of the longest idle crawler into a shared row. The site must have a
+// row whose token is not Other.
 func (s *Site) mergeIdlestRow() {
 	idlest := -1
 	for i, w := range s.Rows {

@@ -40,7 +40,8 @@ type Site struct {
 	noRoomUntil int64
 	// modeChangedAt is the time of the last RecordModeChange, or 0.
 	modeChangedAt int64
-	// revision grows with every change of the site's data.
+	// revision grows with every change that the ledger records about the site. Restored and expired
+	// data do not change revision.
 	revision uint64
 }
 
@@ -56,8 +57,9 @@ type LineHits struct {
 	Lines   map[uint32]uint64 `json:"lines"`
 }
 
-// These are bounds of a site: rows of single crawlers, rows reserved for crawlers that the
-// robots.txt names, versions, and lines of a version.
+// These are bounds of a site: rows whose token is not Other, how many of these rows are reserved
+// for crawlers that the robots.txt names, versions with counted lines, counted lines of a version,
+// and hosts.
 const (
 	maxRows      = 48
 	reservedRows = 12
@@ -66,7 +68,8 @@ const (
 	maxHosts     = 32
 )
 
-// Revision returns a number that grows with every change of the site's data.
+// Revision returns a number that grows with every change that the ledger records about the site.
+// Restored and expired data do not change the number.
 func (s *Site) Revision() uint64 { return s.revision }
 
 func (s *Site) countHost(q *Request) {
@@ -113,7 +116,8 @@ func (f *LineHits) countHit(line int) {
 	f.Lines[uint32(line)]++
 }
 
-// merge adds the data about the same site from another ledger.
+// merge adds the data of other, a Site of the same name from another ledger or the storage. The
+// mode of s does not change.
 func (s *Site) merge(other *Site) {
 	for _, w := range other.Rows {
 		if known := s.findRow(w.key()); known != nil {
@@ -150,8 +154,8 @@ func (s *Site) merge(other *Site) {
 	s.VersionHits = s.VersionHits[:min(len(s.VersionHits), maxVersions)]
 }
 
-// prune removes data older than retention. prune reports whether any data remain. now is in Unix
-// milliseconds.
+// prune removes data that are older than retention, and removes or limits data in the future. prune
+// reports whether rows or visits remain. now is in Unix milliseconds.
 func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.setRows(slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) }))
 	s.Hosts.Prune(now, retention)
@@ -166,7 +170,8 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 	return len(s.Rows) > 0 || len(s.Visits) > 0
 }
 
-// clone returns a deep copy that shares only strings.
+// clone returns a deep copy of the data, the mode and the revision. The copy and s share only
+// strings and RobotsFetch values, which do not change.
 func (s *Site) clone() *Site {
 	c := &Site{Name: s.Name, Mode: s.Mode, revision: s.revision}
 	c.merge(s)

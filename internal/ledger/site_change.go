@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// SiteChange is a change of a site's robots.txt or of its mode (monitor or enforce).
+// SiteChange is a change of a site's robots.txt or of its mode (monitor, enforce or mixed).
 type SiteChange struct {
 	At   int64          `json:"at"` // At is the time in Unix milliseconds.
 	Kind SiteChangeKind `json:"kind"`
@@ -166,7 +166,7 @@ func (s *Site) copyLineCounts(before Version, next LineHits, oldLines, newLines 
 type lineKey struct {
 	agent      string
 	rule       string // rule is the rule, or "" for a user-agent line.
-	occurrence int    // occurrence is the number of equal lines before this line.
+	occurrence int    // occurrence is 1 for the first of equal lines, 2 for the second, and so on.
 }
 
 // maxComparedLines is the maximum number of lines to compare. A rule counts once for each name of

@@ -21,7 +21,9 @@ type ReceiverConfig struct {
 	Secret         string // Secret signs the messages to a webhook. "" means no signature.
 	Severity       string // Severity is the minimum severity, or "" for the default.
 	Wait, Interval caddy.Duration
-	CaddyfileLine  string // CaddyfileLine is the place in the Caddyfile, for error messages.
+	// CaddyfileLine is the place in the Caddyfile, for a later error message. It is "" if the
+	// destination was valid when the Caddyfile was read.
+	CaddyfileLine string
 }
 
 // These are the defaults, and the maximums of wait and interval.

@@ -17,7 +17,9 @@ import (
 const (
 	maxAttempts   = 5 // maxAttempts is the maximum number of attempts for one message.
 	minRetryDelay = 2 * time.Second
-	maxRetryDelay = time.Minute // maxRetryDelay limits the delay even if the receiver asks for a longer one.
+	// maxRetryDelay limits the delay even if the receiver asks for a longer one. The delay before
+	// an attempt is up to a quarter longer, at random.
+	maxRetryDelay = time.Minute
 )
 
 // Receiver sends alerts to one destination.

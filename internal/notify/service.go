@@ -42,7 +42,7 @@ const (
 // shoutrrrService sends messages through the library shoutrrr.
 type shoutrrrService struct {
 	configuredURL *url.URL // configuredURL is the URL in the configuration, for listSecrets.
-	url           string   // url includes a title.
+	url           string   // url is configuredURL, with a title for messages if possible.
 	// sendLock contains a value while an attempt runs. shoutrrr cannot be interrupted, so an
 	// attempt can exceed its timeout.
 	sendLock chan struct{}

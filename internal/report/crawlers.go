@@ -16,7 +16,9 @@ type Crawlers struct {
 
 // Crawler is the data about one crawler at all sites that match the filter.
 type Crawler struct {
-	ID              string `json:"id"` // parameter for the detail view: token, or token and class for _other
+	// ID is the parameter id of the detail view: Token, or Token, a colon and Class if clients
+	// share the token, such as _other:search.
+	ID              string `json:"id"`
 	Token           string `json:"token"`
 	Operator        string `json:"operator,omitempty"`
 	Documentation   string `json:"documentation,omitempty"` // the operator's page about the crawler
@@ -78,8 +80,8 @@ type RobotsFetch struct {
 	Site   string    `json:"site"`
 	At     time.Time `json:"at"`
 	Status int       `json:"status"`
-	// Version is the SHA-256 of the response body. It is absent after a 304 or for a compressed
-	// body, which the guard cannot read.
+	// Version is the SHA-256 of the response body. It is absent for an empty or missing file, and
+	// if the guard did not get the whole body, for example after a 304.
 	Version string `json:"version,omitempty"`
 	// Current reports whether the crawler got the site's current version.
 	Current bool `json:"current"`
@@ -99,9 +101,10 @@ type RequestRate struct {
 	CrawlDelay        float64 `json:"crawl_delay,omitempty"`
 	DelayLine         int     `json:"crawl_delay_line,omitempty"`
 	CrawlDelaySupport string  `json:"crawl_delay_habit,omitempty"`
-	// Exceeds reports whether the crawler sent more than ten requests in the last five minutes and
-	// more than 1.5 times the rate of CrawlDelay. Exceeds is false for a crawler that ignores
-	// Crawl-delay.
+	// Exceeds reports whether the crawler sent more than ten requests in the last five minutes, and
+	// more than 1.5 times as many as CrawlDelay allows. For this, CrawlDelay counts as at most 30
+	// seconds, and as at most the longest delay that the operator documents. Exceeds is false for a
+	// crawler that ignores Crawl-delay.
 	Exceeds bool `json:"exceeds"`
 }
 
@@ -146,7 +149,7 @@ type RuleCount struct {
 	Site    string `json:"site"`
 	Rule    string `json:"rule"` // in robots.txt syntax, such as "Disallow: /private/"
 	Line    int    `json:"line"`
-	Group   string `json:"group"` // user-agent line of the group
+	Group   string `json:"group"` // name in the User-agent line of the group, such as "*"
 	Version string `json:"version"`
 	Verdict string `json:"verdict"` // disallowed or stale
 	Estimate
@@ -158,7 +161,8 @@ type UserAgent struct {
 	Estimate
 }
 
-// NetworkCount is the number of requests from one network: a /24 for IPv4, a /48 for IPv6.
+// NetworkCount is the number of a crawler's disallowed requests from one network: a /24 for IPv4, a
+// /48 for IPv6.
 type NetworkCount struct {
 	Network  string `json:"network"`
 	Identity string `json:"identity"`

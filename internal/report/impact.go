@@ -16,7 +16,7 @@ type EnforceImpact struct {
 // SiteMode is the current mode of a site.
 type SiteMode struct {
 	Site string `json:"site"`
-	Mode string `json:"mode,omitempty"` // see Site.Mode
+	Mode string `json:"mode,omitempty"` // see SiteSummary.Mode
 }
 
 // ClassImpact shows the effect of enforce on the crawlers of one class.

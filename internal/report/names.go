@@ -26,7 +26,8 @@ type HostCount struct {
 	Host string `json:"host"`
 	Estimate
 	// Disallowed is the maximum number of disallowed requests, and Blocked the maximum number of
-	// those that the guard blocked. The exact numbers are unknown.
+	// those that the guard blocked. The exact numbers are unknown. 0 can also mean that other hosts
+	// have more such requests.
 	Disallowed uint64 `json:"disallowed"`
 	Blocked    uint64 `json:"blocked"`
 }

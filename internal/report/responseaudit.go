@@ -14,9 +14,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// ResponseAudit compares the site's responses to crawlers with its robots.txt, and shows the visits
-// from AI assistants. The window consists of whole hours, or of whole days if it is longer than two
-// days.
+// ResponseAudit compares the responses of sites to crawlers with the robots.txt of each site, and
+// shows the visits from AI assistants. The numbers cover whole hours, or whole days if the window
+// begins before the last 48 hours.
 type ResponseAudit struct {
 	ViewHeader
 	// Findings are the current contradictions, whatever the window: verified crawlers first, then
@@ -60,7 +60,9 @@ type CrawlerResponses struct {
 	Allowed  responseaudit.StatusCounts `json:"allowed"`
 	// Forbidden counts requests that robots.txt forbids and that the guard let pass.
 	Forbidden responseaudit.StatusCounts `json:"forbidden"`
-	Unruled   responseaudit.StatusCounts `json:"unruled"` // Unruled counts requests without a robots.txt.
+	// Unruled counts requests that no robots.txt decided: requests of exempt clients, and requests
+	// to a site whose robots.txt is unknown.
+	Unruled   responseaudit.StatusCounts `json:"unruled"`
 	RobotsTxt responseaudit.StatusCounts `json:"robots_txt"`
 }
 
@@ -71,7 +73,8 @@ func (s *Source) ResponseAudit(f Filter) ResponseAudit {
 	if p.Findings == nil {
 		p.Findings = []AuditFinding{}
 	}
-	sums := make(map[CrawlerResponses]*responseaudit.ResponseCounts) // The key is the name only.
+	// A key of sums has only the fields Token, Operator, Class and Identity.
+	sums := make(map[CrawlerResponses]*responseaudit.ResponseCounts)
 	for _, e := range v.entries {
 		key := CrawlerResponses{Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String()}
 		if known := v.lookupCrawler(e.row.Token); known != nil {

@@ -63,10 +63,11 @@ type RobotsVersion struct {
 	LastFetched  time.Time `json:"last_read"`
 	ReplacedAt   time.Time `json:"until,omitzero"` // ReplacedAt is absent for the current version.
 	Text         string    `json:"text"`
-	// Diff has the lines that differ from the previous version. It is empty for the oldest version.
+	// Diff has the lines that differ from the previous version, with up to three unchanged lines
+	// before and after each. Diff is empty for the oldest stored version.
 	Diff []DiffLine `json:"diff"`
-	// ChangedVerdicts are the requested paths that the previous version allowed and this version
-	// disallows, or the reverse. Only paths of disallowed requests are known.
+	// ChangedVerdicts are requested paths for which the version and the previous version have
+	// different verdicts, at most 50. Only paths of disallowed and stale requests are known.
 	ChangedVerdicts []ChangedVerdict `json:"rejudged"`
 }
 
@@ -74,7 +75,8 @@ type RobotsVersion struct {
 type DiffLine struct {
 	Op   string `json:"op"` // Op is " " for a common line, "-" for a removed line, and "+" for an added line.
 	Text string `json:"text"`
-	Line int    `json:"line"` // Line is the number in the new version. It is absent for a removed line.
+	// Line is the line number: for a removed line in the old version, else in the new version.
+	Line int `json:"line"`
 }
 
 // ChangedVerdict is a path for which two versions have different verdicts.

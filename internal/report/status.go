@@ -12,8 +12,8 @@ type SiteStatus struct {
 	Robots RobotsHealth `json:"robots"`
 }
 
-// SiteStatuses returns the status of each site that matches the filter, sorted by name. The result
-// is never nil.
+// SiteStatuses returns the status of each of the given sites, sorted by name. sites has the states
+// by name. The result is never nil.
 func (s *Source) SiteStatuses(sites map[string]SiteState) []SiteStatus {
 	all := []SiteStatus{}
 	for _, name := range slices.Sorted(maps.Keys(sites)) {

@@ -14,7 +14,8 @@ type Summary struct {
 	Previous *RequestCounts `json:"previous,omitempty"`
 	// Compliance is a percentage. It is absent without judged requests.
 	Compliance *float64 `json:"compliance,omitempty"`
-	Crawlers   int      `json:"crawlers"` // Crawlers is the number of tokens in the window.
+	// Crawlers is the number of crawlers with requests in the window.
+	Crawlers int `json:"crawlers"`
 	// BrowsersOnDisallowed is the number of requests of browsers for URLs that the `*` group
 	// disallows. It is counted only if the configuration uses the matcher or the placeholder for
 	// the verdict of a path.
@@ -24,8 +25,8 @@ type Summary struct {
 	// Top are the crawlers with the most disallowed requests, then with the most requests, at most
 	// 10.
 	Top []Crawler `json:"top"`
-	// SearchBlocked are the search engines that a rule for other crawlers blocked in the window.
-	// Spoofed clients are omitted.
+	// SearchBlocked are the search engines that rules for other crawlers blocked in the window and
+	// would still block now. Spoofed clients are omitted.
 	SearchBlocked []BlockedSearchEngine `json:"search_blocked"`
 	Series        TimeSeries            `json:"series"`
 	// Changes are the changes of robots.txt files and modes in the window, oldest first, at most 24
@@ -87,9 +88,11 @@ type RobotsState string
 const (
 	Unread RobotsState = "unread" // Unread means that the file was not fetched yet.
 	OK     RobotsState = "ok"     // OK means that the file was fetched.
-	// Missing means that the file does not exist, so nothing is restricted.
+	// Missing means that the site responded without a file (for example 404 or 403) and is in the
+	// mode monitor. Nothing is disallowed.
 	Missing RobotsState = "missing"
-	// Unprotected means that the file was fetched but disallows nothing in the mode enforce.
+	// Unprotected means that the file disallows nothing or is missing, and that the site is in the
+	// mode enforce.
 	Unprotected RobotsState = "not_protecting"
 	LastGood    RobotsState = "last_good"   // LastGood means that fetches fail and that an earlier copy is in use.
 	Unreachable RobotsState = "unreachable" // Unreachable means that fetches fail and that no copy exists.

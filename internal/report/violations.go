@@ -10,8 +10,9 @@ type Violations struct {
 }
 
 // Violation is a path that a crawler requested although the robots.txt disallows it. The requests
-// were disallowed or, if an older robots.txt still allows the path, stale. It is listed if its last
-// request is in the window. Its count includes requests before the window.
+// were disallowed or, if an older robots.txt still allows the path, stale. A path is listed if the
+// time from its first to its last request overlaps the window. Its count includes requests outside
+// the window.
 type Violation struct {
 	Site     string `json:"site"`
 	Token    string `json:"token"`

@@ -59,8 +59,9 @@ func (s StatusClass) describeCodes() string {
 // statusClientClosed is the status of Caddy's proxy and nginx for a client that disconnected.
 const statusClientClosed = 499
 
-// ClassifyStatus returns the class of a status code. ok is false for interim responses and for 499,
-// which proxies use for a client that disconnected.
+// ClassifyStatus returns the class of a status code. ok is false for 499, which proxies use for a
+// client that disconnected, for interim responses (1xx except 101), and for a number that is no
+// status code.
 func ClassifyStatus(code int) (StatusClass, bool) {
 	switch {
 	case code == http.StatusSwitchingProtocols, code >= 200 && code < 300:

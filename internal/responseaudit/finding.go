@@ -10,15 +10,16 @@ type FindingKind string
 
 // The kinds of contradictions.
 const (
-	// PagesRefused: pages that the file allows are refused with 401, 403 or 429.
+	// PagesRefused means that a crawler is refused pages that the robots.txt allows, with 401, 402,
+	// 403, 407, 429 or 451.
 	PagesRefused FindingKind = "pages_refused"
-	// PagesFail: a search engine gets 5xx for allowed pages.
+	// PagesFail means that a search engine gets 5xx for pages that the robots.txt allows.
 	PagesFail FindingKind = "pages_fail"
-	// RobotsFails: the file itself is not served. After 5xx and 429 crawlers stay away, after
-	// 401 and 403 they take everything as allowed.
+	// RobotsFails means that the robots.txt itself is refused or fails. After 5xx and 429 crawlers
+	// stay away, after 401 and 403 they take everything as allowed.
 	RobotsFails FindingKind = "robots_fails"
-	// RobotsWithheld: a crawler gets another response instead of the file, see [WithheldFinding]. It
-	// does not depend on counts.
+	// RobotsWithheld means that a crawler gets another response instead of the robots.txt, see
+	// [WithheldFinding]. RobotsWithheld does not depend on counts.
 	RobotsWithheld FindingKind = "robots_withheld"
 )
 
@@ -75,7 +76,8 @@ var descriptions = map[FindingKind]string{
 	RobotsFails:  "%d %% of the requests for /robots.txt (%d of %d) failed, mostly with status %s",
 }
 
-// evaluate sets the numbers of f from c, and reports whether they exceed the threshold.
+// evaluate sets Total, Contradicting and MostFrequent of f from c, and reports whether the numbers
+// reach the threshold.
 func (x threshold) evaluate(c *ResponseCounts, f *Finding) bool {
 	f.Total, f.Contradicting = c.KindTotal(x.kind), 0
 	for i, status := range x.badStatuses {
@@ -106,7 +108,7 @@ func FindInTotalCounts(c ResponseCounts, search bool) (found []Finding) {
 	return found
 }
 
-// HourCounts are the responses to a crawler in the hour that begins at At.
+// HourCounts are the responses to a crawler in the hour that begins at Start.
 type HourCounts struct {
 	Start time.Time
 	ResponseCounts

@@ -121,8 +121,8 @@ func (w *WithheldFinding) ProblemAndRemedy(now time.Time) (problem, remedy strin
 const (
 	maxTrackedSites    = 4096
 	maxCrawlersPerSite = 64 // maxCrawlersPerSite is the maximum number of crawlers of a site.
-	// minNetworks is the minimum number of networks with unverified clients that got the same
-	// response.
+	// minNetworks is the number of networks in which unverified clients must get no robots.txt for
+	// a finding, if nothing else confirms it. The robots.txt in as many networks ends the finding.
 	minNetworks = 3
 	// maxLocationLength is the maximum stored length of a redirect in bytes.
 	maxLocationLength = 200

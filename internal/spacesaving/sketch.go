@@ -15,8 +15,9 @@ import (
 // The zero Sketch is empty. Callers may read Items, but only methods change it.
 type Sketch[K comparable] struct {
 	Items []Item[K] `json:"items,omitempty"`
-	// Floor is the maximum number of occurrences of an item outside the sketch. FloorAt is the
-	// time of the last replacement, in Unix milliseconds.
+	// Floor is the maximum number of occurrences of an item that was replaced, or dropped by Merge.
+	// FloorAt is the time of the occurrence that caused the last replacement, or of the last
+	// occurrence of a dropped item if that is later, in Unix milliseconds.
 	Floor   uint64 `json:"floor,omitempty"`
 	FloorAt int64  `json:"floor_at,omitempty"`
 
@@ -194,8 +195,9 @@ func (s *Sketch[K]) truncate(maxItems int) {
 // maxCount bounds decoded counts, so that sums of sketches do not overflow.
 const maxCount = 1 << 48
 
-// Clean repairs a sketch from untrusted data: it drops repeated keys and items beyond maxItems, and
-// limits each Error to Count. bound, if not nil, shortens keys.
+// Clean repairs a sketch from untrusted data: it drops items beyond maxItems and items with a
+// repeated key, limits Floor and each Count to maxCount, and limits each Error to Count. bound, if
+// not nil, shortens each key before keys are compared.
 func (s *Sketch[K]) Clean(maxItems int, bound func(*K)) {
 	items := s.Items
 	s.Items, s.index, s.Floor = nil, nil, min(s.Floor, maxCount)
