@@ -42,8 +42,9 @@ const (
 	maxHostBytes = 1024
 )
 
-// Encode encodes c for [DecodeChangeGuardState]. If the result is too large, Encode omits c.Visits,
-// but not the visits of held versions. An invalid Site is an error.
+// Encode encodes c for [DecodeChangeGuardState]. Encode omits visits that are too long to store, and
+// holds without any other visit. If the result is too large, Encode omits c.Visits, but not the
+// visits of held versions. An invalid Site is an error.
 func (c ChangeGuardState) Encode(now time.Time) (StoredDocument, error) {
 	if err := validateSite(c.Site); err != nil {
 		return StoredDocument{}, err
@@ -53,6 +54,7 @@ func (c ChangeGuardState) Encode(now time.Time) (StoredDocument, error) {
 	for i := range c.Holds {
 		c.Holds[i].Visits = storableVisits(c.Holds[i].Visits)
 	}
+	c.Holds = slices.DeleteFunc(c.Holds, func(h HeldVersion) bool { return len(h.Visits) == 0 })
 	d, err := EncodeDocument(c, now, MaxDocumentBytes)
 	if errors.Is(err, errTooLarge) {
 		c.Visits = nil

@@ -62,6 +62,22 @@ func TestChangesAreBounded(t *testing.T) {
 	}
 }
 
+// TestHoldWithoutStorableVisit tests that a hold with only visits that are too long does not make
+// the stored state invalid.
+func TestHoldWithoutStorableVisit(t *testing.T) {
+	c := someChanges()
+	hold := c.Holds[0]
+	hold.Visits = []CrawlerVisit{{Crawler: "Googlebot", Host: strings.Repeat("a", maxHostBytes+1), Target: "/", At: docTime}}
+	c.Holds = append(c.Holds, hold)
+	d, err := c.Encode(docTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := DecodeChangeGuardState(d.Data); err != nil || !reflect.DeepEqual(got, someChanges()) {
+		t.Errorf("%v: %+v", err, got)
+	}
+}
+
 // TestDamagedDocuments refuses what was not written like this.
 func TestDamagedDocuments(t *testing.T) {
 	good, err := someChanges().Encode(docTime)
