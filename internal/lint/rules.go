@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -39,7 +40,7 @@ func (c *checker) checkRules() {
 		if !isRuleKey(l.key) {
 			continue
 		}
-		if len(l.value) > maxYandexRuleLength && long == 0 {
+		if long == 0 && utf8.RuneCountInString(l.value) > maxYandexRuleLength {
 			long = i + 1
 		}
 		c.checkPath(i+1, l)
