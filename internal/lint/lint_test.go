@@ -31,6 +31,7 @@ func TestPositions(t *testing.T) {
 		{"of a rule with many bytes", "User-agent: a\nDisallow: /" + strings.Repeat("ж", 600) + "\n", AboveYandexLimits, 0, 0, ""},
 		{"of a rule with many characters", "User-agent: a\nDisallow: /" + strings.Repeat("ж", 1024) + "\n", AboveYandexLimits, 2, 11, "1024"},
 		{"of a second key after letters of two bytes", "User-agent: a\nDisallow /ä Disallow: /b\n", JoinedLines, 2, 13, `"Disallow"`},
+		{"of a comment before a NUL", "User-agent: a\nDisallow: /a#b\x00cc\n", CommentInPath, 2, 13, `"/a"`},
 		{"of a name", "User-agent: a\nUser-agent: Googel\nDisallow: /a/\n", MisspeltCrawlerName, 0, 0, ""},
 		{"of the second of two rules", "User-agent: a\nDisallow: /a\nDisallow:   /a\n", DuplicateRule, 3, 13, "line 2"},
 		{"of rules in merged groups", "User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /c\n\nUser-agent: A\nAllow: /a\n", EqualAllowAndDisallow, 8, 8, "line 2"},
