@@ -69,6 +69,10 @@ func (o *OperatorRanges) Provision(ctx caddy.Context) error {
 	if err := o.checkOperators(app.Registry()); err != nil {
 		return option.AddCaddyfileLine(o.CaddyfileLine, err)
 	}
+	if app.Verify != nil && app.Verify.Ranges == rangesOff {
+		return option.AddCaddyfileLine(o.CaddyfileLine, errors.New("the IP source robots_guard needs address lists, which are off; "+
+			"remove \"ranges off\" from verify in the global option robots_guard"))
+	}
 	if o.publishedRanges = app.PublishedRanges(o.Operators...); o.publishedRanges == nil {
 		return option.AddCaddyfileLine(o.CaddyfileLine, errors.New("the IP source robots_guard needs verify, which is off; "+
 			"add \"verify on\" to robots_guard in the global options"))

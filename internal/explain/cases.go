@@ -110,6 +110,9 @@ func parseJSONCase(line string) (Case, error) {
 	if err := dec.Decode(&row); err != nil {
 		return Case{}, fmt.Errorf("not a JSON object with user_agent or token, url, expect and name: %w", err)
 	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Case{}, errors.New("text after the JSON object; write each case in its own line")
+	}
 	c := Case{Token: row.Token, URL: row.URL, Name: row.Name}
 	switch {
 	case row.UserAgent != nil && row.Token != "":

@@ -50,6 +50,8 @@ func TestReadCasesErrors(t *testing.T) {
 		{"an open quote", `"Googlebot /a allow`, "c.txt:1: a quote is not closed"},
 		{"a quote within a field", `"Google"bot /a allow`, "c.txt:1: 4 fields instead of three"},
 		{"broken JSON", `{"token":`, "c.txt:1: not a JSON object"},
+		{"two JSON objects", `{"token":"x","url":"/","expect":"allow"} {"token":"y","url":"/","expect":"allow"}`, "c.txt:1: text after the JSON object"},
+		{"a JSON object and a word", `{"token":"x","url":"/","expect":"allow"} x`, "c.txt:1: text after the JSON object"},
 		{"an unknown field", `{"agent":"x","url":"/","expect":"allow"}`, `unknown field "agent"`},
 		{"two clients", `{"token":"x","user_agent":"y","url":"/","expect":"allow"}`, "both"},
 		{"no client", `{"url":"/","expect":"allow"}`, "neither"},

@@ -91,15 +91,22 @@ func TestCrawlDelay(t *testing.T) {
 // shows the group, without its Crawl-delay.
 func TestCrawlDelayOfExemptClient(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 10\nDisallow: /a\n"))
-	for name, r := range map[string]Request{
-		"a feed reader": {UserAgent: "Feedly/1.0", URL: "/b"},
-		"a POST":        {UserAgent: "NewBot/1.0", URL: "/b", Method: "POST"},
-		"/.well-known/": {UserAgent: "bingbot/2.0", URL: "/.well-known/x"},
+	for name, tc := range map[string]struct {
+		request Request
+		text    string
+	}{
+		"a feed reader": {Request{UserAgent: "Feedly/1.0", URL: "/b"}, "the * group in line 1 does not apply to the class feed"},
+		"a POST":        {Request{UserAgent: "NewBot/1.0", URL: "/b", Method: "POST"}, "the * group in line 1 does not apply to this request"},
+		"/.well-known/": {Request{UserAgent: "bingbot/2.0", URL: "/.well-known/x"}, "the * group in line 1 does not apply to this request"},
 	} {
 		site := Site{Registry: uaident.Default()}
-		e := site.Explain(RobotsFile{Robots: robots}, r)
+		e := site.Explain(RobotsFile{Robots: robots}, tc.request)
 		if e.Verdict != judge.Exempt.String() || e.Delay != nil || e.Group == nil || e.Group.Name != "*" {
 			t.Errorf("%s: %s, delay %+v, group %+v", name, e.Verdict, e.Delay, e.Group)
+		}
+		var text strings.Builder
+		if e.WriteText(&text); !strings.Contains(text.String(), tc.text) {
+			t.Errorf("%s: no %q in\n%s", name, tc.text, text.String())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
@@ -158,6 +159,10 @@ func (p *printer) printGroup(e *Explanation) {
 		p.printLine("the file has no * group")
 	case g.NamesClient:
 		p.printLine("the group %s in %s applies, with %s", g.Name, formatLineNumbers(g.Lines), formatRuleCount(g.RuleCount))
+	case e.Client.WildcardApplies && e.Verdict == judge.Exempt.String():
+		// The group applies to the class, but not to the method or the URL.
+		p.printLine("the * group in %s does not apply to this request", formatLineNumbers(g.Lines))
+		return
 	case e.Client.WildcardApplies:
 		p.printLine("the * group in %s applies, with %s", formatLineNumbers(g.Lines), formatRuleCount(g.RuleCount))
 	default:

@@ -251,7 +251,10 @@ func (o *originalRequest) targetURL() (*url.URL, error) {
 		if err := checkAuthority(parts.host); err != nil {
 			return nil, err
 		}
-		if name, _ := addr.SplitPort(parts.host); httpScheme(parts.proto) == "" || !isSameHost(name, o.host) {
+		if httpScheme(parts.proto) == "" {
+			return nil, newProblem(ContradictingFields, "the target %s has another scheme than http and https", quote(target))
+		}
+		if name, _ := addr.SplitPort(parts.host); !isSameHost(name, o.host) {
 			return nil, newProblem(ContradictingFields, "the target %s has another host than %s", quote(target), quote(o.host))
 		}
 		target = parts.uri

@@ -159,6 +159,19 @@ func TestAskedBadly(t *testing.T) {
 	}
 }
 
+// TestAbsoluteTargetErrors checks that the error for an absolute target names the wrong part.
+func TestAbsoluteTargetErrors(t *testing.T) {
+	for _, tc := range []struct{ target, want string }{
+		{"http://b.test/x", "the target http://b.test/x has another host than a.test"},
+		{"ftp://a.test/x", "the target ftp://a.test/x has another scheme than http and https"},
+		{"ftp://b.test/x", "the target ftp://b.test/x has another scheme than http and https"},
+	} {
+		if _, err := DescribedRequest(asking(usual("X-Forwarded-Uri: " + tc.target)...)); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %s", tc.target, err, tc.want)
+		}
+	}
+}
+
 // TestAskedByOthers has a client that sends a description itself.
 func TestAskedByOthers(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)

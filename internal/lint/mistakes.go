@@ -40,7 +40,7 @@ func (c *checker) checkLines() {
 			c.addFinding(LookAlikeCharacters, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoteExcerpt(l.key), key, key)
 		}
 		if m := twoKeysRegexp.FindStringSubmatchIndex(l.key); m != nil {
-			c.addFinding(JoinedLines, i+1, l.keyColumn()+m[2], "%s is part of the key, but each line has a single key and value; begin a new line before this word", quoteExcerpt(l.key[m[2]:]))
+			c.addFinding(JoinedLines, i+1, columnAfterText(l.raw[:l.keyOffset+m[2]]), "%s is part of the key, but each line has a single key and value; begin a new line before this word", quoteExcerpt(l.key[m[2]:]))
 		} else if at := findJoinedKey(l.value); at >= 0 && isKnownKey(toASCII(l.key)) {
 			c.addFinding(JoinedLines, i+1, columnAfterText(l.raw[:l.valueOffset+at]), "%s is part of the value of %s, but each line has a single key and value; begin a new line before this word",
 				quoteExcerpt(l.value[at:]), l.key)

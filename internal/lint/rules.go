@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -39,7 +40,7 @@ func (c *checker) checkRules() {
 		if !isRuleKey(l.key) {
 			continue
 		}
-		if len(l.value) > maxYandexRuleLength && long == 0 {
+		if long == 0 && utf8.RuneCountInString(l.value) > maxYandexRuleLength {
 			long = i + 1
 		}
 		c.checkPath(i+1, l)
@@ -102,7 +103,7 @@ var regexpEscape = regexp.MustCompile(`\\[.dDwWsS/?*+$()\[\]-]`)
 
 // checkPath adds findings about the path of an Allow or Disallow line.
 func (c *checker) checkPath(number int, l line) {
-	before := l.raw[:len(l.raw)-len(l.comment)]
+	before, _, _ := strings.Cut(l.raw, "#") // The comment may end before the line, at a NUL.
 	if len(l.comment) > 1 && !strings.ContainsAny(l.comment[1:2], whitespace+"#") && l.value != "" && !strings.ContainsAny(before[len(before)-1:], whitespace) {
 		c.addFinding(CommentInPath, number, columnAfterText(before), "# begins a comment, so this rule is %s; write %%23 for a # in a path, or a space before a comment", quoteExcerpt(l.value))
 	}

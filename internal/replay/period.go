@@ -22,7 +22,7 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	if number, ok := strings.CutSuffix(s, "d"); ok {
 		var n int
 		n, err = strconv.Atoi(number)
-		ago = time.Duration(n) * 24 * time.Hour
+		ago = time.Duration(max(n, -1)) * 24 * time.Hour // Every negative number is invalid, and a large one would overflow.
 		if n > 36500 {
 			return time.Time{}, fmt.Errorf("%s is too long ago", s)
 		}

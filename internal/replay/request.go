@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"net/netip"
+	"slices"
 	"unsafe"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -31,11 +32,14 @@ func rawPath(target []byte) []byte {
 	return target
 }
 
-// appendQuery returns the path, a part of target, with the query that follows in target.
+// appendQuery returns the path that rawPath returned for target, with the query of target.
 func appendQuery(path, target []byte) []byte {
 	i := bytes.IndexByte(target, '?')
-	if i < 0 || len(path) > i { // There is no query, or none after the path.
+	if i < 0 {
 		return path
+	}
+	if !bytes.HasSuffix(target[:i], path) { // This target has the absolute form without a path.
+		return slices.Concat(path, target[i:])
 	}
 	return target[i-len(path):]
 }

@@ -85,6 +85,24 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// TestReportedPaths checks the path that the report has for a request target.
+func TestReportedPaths(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, rule, target, path string }{
+		{"a rule without a query", "/a", "/a?x=1", "/a"},
+		{"a rule with a query", "/*?", "/a?x=1", "/a?x=1"},
+		{"the absolute form", "/*?", "http://example.com/a?x=1", "/a?x=1"},
+		{"the absolute form without a path", "/*?", "http://example.com?x=1", "/?x=1"},
+	} {
+		r := replayed(t, combined(noon, "GET "+tc.target, googlebot), func(o *Options) {
+			o.Versions = oneVersion("User-agent: *\nDisallow: " + tc.rule + "\n")
+		})
+		if len(r.Paths) != 1 || r.Paths[0].Path != tc.path {
+			t.Errorf("%s: %+v, want %s", tc.name, r.Paths, tc.path)
+		}
+	}
+}
+
 // TestReadings decides which requests are robots fetches.
 func TestReadings(t *testing.T) {
 	t.Parallel()
