@@ -182,6 +182,9 @@ var identifyTests = map[string][]identifyTest{
 		{"prefetch", "prefetch", Other, FromFirstProduct},
 		{"foobar.com", "foobar.com", Other, FromContact},
 		{"com.foobar.android/1.0", "com.foobar.android", Other, FromFirstProduct}, // the bundle ID of an app
+		{"com.foobar.app/1.0", "com.foobar.app", Other, FromFirstProduct},         // a bundle ID that ends with another top-level domain
+		{"de.foobar.dev/1.0", "de.foobar.dev", Other, FromFirstProduct},
+		{"com.foobar.app/1.0 Go-http-client/1.1", "Go-http-client", Library, FromLibrary}, // as for com.foobar.android
 		{"Google-Test", "Google-Test", Other, FromTool},
 		{"Google-000", "Google-000", Other, FromFirstProduct},
 		{chrome + " Foobar-Google", "Foobar-Google", Other, FromTool},
