@@ -173,6 +173,10 @@ var identifyTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; Foobar; +https://foobar.example/)", "Foobar", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Foobar/1.0; https://foobar.example/)", "Foobar", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Foobar Monitor/1.0; +https://foobar.example/)", "Foobar Monitor", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Checker/1.0; +https://foobar.example/)", "Checker", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Checker/1.0)", "Checker", Other, FromCompatible},
+		{"Mozilla/4.0 (compatible; Checker/1.0)", "", Browser, NoEvidence},
+		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0; Checker)", "", Browser, NoEvidence},
 		{"Mozilla/4.0 (compatible; Foobar/1.0)", "", Browser, NoEvidence}, // browsers of the 1990s
 		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0; Foobar)", "", Browser, NoEvidence},
 		{"Mozilla/5.0 (compatible; Konqueror/4.5; Linux) KHTML/4.5.4 (like Gecko)", "", Browser, NoEvidence},
