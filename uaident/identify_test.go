@@ -69,7 +69,6 @@ var identifyTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; Applebot/0.1; like Googlebot)", "Applebot", Search, FromRegistry},
 		{"TelegramBot (like TwitterBot)", "TelegramBot", Preview, FromRegistry},
 		{chrome + " (like FooBot)", "", Browser, NoEvidence},
-		{"Mozilla/5.0 (compatible; like Google Favicon/1.0; +https://foobar.example/)", "Google Favicon", Other, FromStructure},
 		{"Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)", "Feedly", Feed, FromRegistry},
 	},
 	"device fields": {
@@ -174,8 +173,6 @@ var identifyTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; Foobar; +https://foobar.example/)", "Foobar", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Foobar/1.0; https://foobar.example/)", "Foobar", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Foobar Monitor/1.0; +https://foobar.example/)", "Foobar Monitor", Other, FromCompatible},
-		{"Mozilla/5.0 (compatible; Accessible/1.0; +https://foobar.example/)", "Accessible", GenericCrawler, FromConvention}, // begins the registry name Accessible Web Bot
-		{"Mozilla/5.0 (compatible; Accessible App/1.0; +https://foobar.example/)", "Accessible App", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Checker/1.0; +https://foobar.example/)", "Checker", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Checker/1.0)", "Checker", Other, FromCompatible},
 		{"Mozilla/4.0 (compatible; Checker/1.0)", "", Browser, NoEvidence},

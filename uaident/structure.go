@@ -173,7 +173,7 @@ func (s *parsedUserAgent) toolWordIndex() int {
 func (s *parsedUserAgent) compatibleWordIndex() int {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		if w.kind == words.Contact || w.key >= 0 && w.kind != words.Tool && w.kind != words.Unknown || w.flags&(afterCompatible|afterLike|inDevice) != afterCompatible {
+		if w.kind == words.Contact || w.key >= 0 && w.kind != words.Tool || w.flags&afterCompatible == 0 || w.flags&inDevice != 0 {
 			continue
 		}
 		if s.kindBits&kindBit(words.Contact) != 0 || s.hasOnlyMozillaAsBrowserWord() && w.end-w.start > 2 && s.startsWithMozilla5() || w.comment > 1 && s.startsWithMozilla() {
