@@ -64,6 +64,8 @@ func (s *parsedUserAgent) isPlainBrowser() bool {
 	switch hasContact := s.kindBits&kindBit(words.Contact) != 0; {
 	case !s.startsLikeBrowser(), s.kindBits&robotBits != 0:
 		return false
+	case s.kindBits&kindBit(words.Tool) != 0 && s.compatibleWordIndex() >= 0: // A tool such as Checker can write its name after "compatible;".
+		return false
 	case s.kindBits&unknownWordBit == 0: // Among words of browsers, only an address can be evidence of a robot.
 		return !hasContact || s.robotContactIndex() < 0
 	default: // An unknown product among several words of browsers is an app or an extension.

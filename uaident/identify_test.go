@@ -173,6 +173,10 @@ var identifyTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; Foobar; +https://foobar.example/)", "Foobar", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Foobar/1.0; https://foobar.example/)", "Foobar", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Foobar Monitor/1.0; +https://foobar.example/)", "Foobar Monitor", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Checker/1.0; +https://foobar.example/)", "Checker", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Checker/1.0)", "Checker", Other, FromCompatible},
+		{"Mozilla/4.0 (compatible; Checker/1.0)", "", Browser, NoEvidence},
+		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0; Checker)", "", Browser, NoEvidence},
 		{"Mozilla/4.0 (compatible; Foobar/1.0)", "", Browser, NoEvidence}, // browsers of the 1990s
 		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0; Foobar)", "", Browser, NoEvidence},
 		{"Mozilla/5.0 (compatible; Konqueror/4.5; Linux) KHTML/4.5.4 (like Gecko)", "", Browser, NoEvidence},
@@ -182,6 +186,9 @@ var identifyTests = map[string][]identifyTest{
 		{"prefetch", "prefetch", Other, FromFirstProduct},
 		{"foobar.com", "foobar.com", Other, FromContact},
 		{"com.foobar.android/1.0", "com.foobar.android", Other, FromFirstProduct}, // the bundle ID of an app
+		{"com.foobar.app/1.0", "com.foobar.app", Other, FromFirstProduct},         // a bundle ID that ends with another top-level domain
+		{"de.foobar.dev/1.0", "de.foobar.dev", Other, FromFirstProduct},
+		{"com.foobar.app/1.0 Go-http-client/1.1", "Go-http-client", Library, FromLibrary}, // as for com.foobar.android
 		{"Google-Test", "Google-Test", Other, FromTool},
 		{"Google-000", "Google-000", Other, FromFirstProduct},
 		{chrome + " Foobar-Google", "Foobar-Google", Other, FromTool},

@@ -16,10 +16,10 @@ var spelledTests = map[string][]identifyTest{
 		{"Mozilla/4.0 (compatible; HostTracker.com/1.0;+http://host-tracker.com/)", "HostTracker.com", Monitor, FromRegistry},
 		{"PagePeeker.com (info: http://pagepeeker.com/robots)", "PagePeeker.com", Preview, FromRegistry},
 		{"Mozilla/5.0 (compatible; MegaIndex.com/2.0; +http://megaindex.com/crawler)", "MegaIndex.com", SEO, FromRegistry},
-		{"MegaIndex.ru/2.0", "MegaIndex.ru", SEO, FromRegistry},                // a separate registry entry
-		{"Buck.com/1.0", "Buck.com", Other, FromContact},                       // an ordinary word
-		{"wget.com/1.0", "wget.com", Other, FromContact},                       // a site with a library's name
-		{"com.hosttracker.app/1.0", "com.hosttracker.app", Other, FromContact}, // an app
+		{"MegaIndex.ru/2.0", "MegaIndex.ru", SEO, FromRegistry},                     // a separate registry entry
+		{"Buck.com/1.0", "Buck.com", Other, FromContact},                            // an ordinary word
+		{"wget.com/1.0", "wget.com", Other, FromContact},                            // a site with a library's name
+		{"com.hosttracker.app/1.0", "com.hosttracker.app", Other, FromFirstProduct}, // an app
 		{"Mozilla/5.0 (compatible; +probely.com/sos) " + chrome[len("Mozilla/5.0 "):] + " ProbelySPDR/0.2.0", "ProbelySPDR", Monitor, FromRegistry},
 		{"HostTracker.acme/1.0", "HostTracker.acme", Other, FromFirstProduct}, // not a top-level domain
 		{"hosttracker.com/about", "hosttracker.com", Other, FromContact},

@@ -282,10 +282,13 @@ func isDomain(w string) bool {
 	if dot < 2 {
 		return false
 	}
+	first, _, _ := strings.Cut(w, ".")
+	isBelowTopLevel := false
 	for _, d := range &topLevelDomains {
-		if first, _, _ := strings.Cut(w, "."); strings.EqualFold(w[dot:], d) && !strings.EqualFold(first, d[1:]) {
-			return true
+		if strings.EqualFold(first, d[1:]) {
+			return false // This is a bundle ID. The top-level domain can differ from the ending.
 		}
+		isBelowTopLevel = isBelowTopLevel || strings.EqualFold(w[dot:], d)
 	}
-	return false
+	return isBelowTopLevel
 }

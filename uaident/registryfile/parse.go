@@ -175,6 +175,7 @@ func (r *parser) readString(field string, maxBytes int) string {
 // readStrings decodes a list of 1 to maxList different strings.
 func (r *parser) readStrings(field string, maxBytes int) (list []string) {
 	_, begin := r.Peek()
+	numErrors := len(r.errs)
 	r.readArray(field+` must be a list of strings, for example ["FooBot"]`, func() {
 		text := r.readString("a string in "+field, maxBytes)
 		if slices.Contains(list, text) && text != "" {
@@ -186,7 +187,7 @@ func (r *parser) readStrings(field string, maxBytes int) (list []string) {
 	switch {
 	case len(list) > maxList:
 		r.failAt(begin, "%s has more than %d strings; remove some", field, maxList)
-	case len(list) == 0:
+	case len(list) == 0 && len(r.errs) == numErrors: // A value of another type is not an empty list.
 		r.failAt(begin, "%s is an empty list; remove the list", field)
 	}
 	return list

@@ -119,6 +119,8 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%.200s: no error, want %q", tt.text, tt.want)
 		case err != nil && (tt.want == "" || !strings.Contains(err.Error(), tt.want)):
 			t.Errorf("%.200s: %v, want %q", tt.text, err, tt.want)
+		case err != nil && strings.Contains(err.Error(), "\n"):
+			t.Errorf("%.200s: %v, want one error", tt.text, err)
 		}
 	}
 }

@@ -67,12 +67,10 @@ func (v *Verifier) ImportLists(data []byte) error {
 		if l == nil {
 			continue
 		}
-		for i, p := range k.Prefixes {
-			if !p.IsValid() || p.Addr().Is4In6() {
-				errs = append(errs, fmt.Errorf("stored address list %s: entry %d is not a prefix", k.URL, i))
-				k.Prefixes = nil
-				break
-			}
+		invalid := slices.IndexFunc(k.Prefixes, func(p netip.Prefix) bool { return !p.IsValid() || p.Addr().Is4In6() })
+		if invalid >= 0 {
+			errs = append(errs, fmt.Errorf("stored address list %s: entry %d is not a prefix", k.URL, invalid))
+			continue
 		}
 		t, err := newPrefixTable(k.Prefixes)
 		if err != nil {

@@ -91,6 +91,10 @@ func (v *Verifier) checkSignature(f *signedFields, label string, list httpsfv.In
 	}
 	result := Result{Agent: a.origin, Operator: a.operator}
 	result.setReason(func() Reason {
+		base, reason := f.signatureBase(list)
+		if reason != Verified {
+			return reason
+		}
 		key, reason := v.findKey(a, p.keyID, now)
 		if reason != Verified {
 			return reason
@@ -99,10 +103,7 @@ func (v *Verifier) checkSignature(f *signedFields, label string, list httpsfv.In
 		if !key.isCurrentAt(now) {
 			return KeyNotCurrent
 		}
-		base, reason := f.signatureBase(list)
 		switch {
-		case reason != Verified:
-			return reason
 		case !ed25519.Verify(key.public, base, signature):
 			return Mismatch
 		case p.nonce != "" && !a.isFirstUse(p, now):

@@ -132,7 +132,7 @@ func (v *Verifier) fetch(ctx context.Context, a *signingAgent) error {
 		a.directory.Store(d)
 		a.failures, a.nextFetch = 0, now.Add(addJitter(minFresh))
 	} else {
-		wait := max(addJitter(min(minBackOff<<min(a.failures, 16), maxBackOff)), min(retryAfter, maxRetryAfter))
+		wait := max(min(addJitter(minBackOff<<min(a.failures, 16)), maxBackOff), min(retryAfter, maxRetryAfter))
 		a.failures, a.nextFetch = a.failures+1, now.Add(wait)
 	}
 	a.mu.Unlock()

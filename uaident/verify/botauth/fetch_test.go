@@ -59,6 +59,8 @@ func TestNoFetchForInvalidSignature(t *testing.T) {
 		{"a missing parameter", func(s *signing) { s.param("keyid", "") }, MissingParameter},
 		{"another algorithm", func(s *signing) { s.param("alg", `"rsa-pss-sha512"`) }, UnsupportedAlgorithm},
 		{"no cover", func(s *signing) { s.components = s.components[1:] }, NotCovered},
+		{"a covered field that is missing", func(s *signing) { s.cover(`"x-absent"`, "") }, ComponentAbsent},
+		{"an unsupported component", func(s *signing) { s.cover(`"@status"`, "200") }, UnsupportedComponent},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, s := newFixture(t, ok(goodDirectory)), newSigning()

@@ -103,7 +103,8 @@ func TestBackOff(t *testing.T) {
 				f.wg.Wait()
 				f.clock.add(wait - time.Nanosecond)
 				expect(t, f.Check(f.signed(i)), DirectoryUnavailable)
-				f.clock.add(wait/10 + time.Nanosecond) // maximum jitter
+				maxJitter := min(wait/10, max(0, 5*time.Minute-wait)) // The wait with jitter stays within five minutes.
+				f.clock.add(maxJitter + time.Nanosecond)
 				expect(t, f.Check(f.signed(i)), DirectoryPending)
 			}
 			f.wg.Wait()
