@@ -98,7 +98,7 @@ type App struct {
 	storesManagedBases bool
 	// isOrderChecked is true if the order of handlers was checked.
 	isOrderChecked bool
-	hasGuard       bool // hasGuard is true if a site uses the app.
+	isUsed         bool // isUsed is true if another module has called UseApp.
 	// needsIdentity is true if an option depends on verified identities.
 	needsIdentity bool
 	// usesPathVerdict is true if the configuration uses the path verdict.
@@ -117,7 +117,8 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision sets up the app. It does not use the storage, because "caddy validate" calls it too.
+// Provision sets up the app. "caddy validate" calls Provision too, so Provision writes nothing to
+// the storage, and reads only the stored registry.
 func (a *App) Provision(ctx caddy.Context) (err error) {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
@@ -259,7 +260,7 @@ func (a *App) Start() (err error) {
 	if a.stopVerification, err = a.state.Identity.ApplyConfig(a.verifierConfig(a.currentRegistry.Load())); err != nil {
 		return err
 	}
-	if !a.hasGuard {
+	if !a.isUsed {
 		a.logger.Warn("the global option robots_guard has no effect without the directive; add robots_guard to the sites")
 	} else if a.Verify != nil && !a.needsIdentity {
 		a.logger.Warn("verify has no effect: no site has robots_guard, and no matcher robots_crawler names an identity; write robots_guard into a site, or remove verify")
@@ -344,11 +345,12 @@ func UseApp(ctx caddy.Context) (*App, error) {
 		return nil, err
 	}
 	robotsApp := app.(*App)
-	robotsApp.hasGuard = true
+	robotsApp.isUsed = true
 	return robotsApp, nil
 }
 
-// Registry returns the crawlers that are known when the configuration is loaded.
+// Registry returns the crawlers that are known now. A new version of a fetched registry changes the
+// result.
 func (a *App) Registry() *uaident.Registry { return a.currentRegistry.Load() }
 
 // Interface guards

@@ -108,8 +108,8 @@ func (c *Crawler) registryEntry(registry *uaident.Registry) (uaident.Crawler, er
 	return entry, nil
 }
 
-// UnmarshalCaddyfile parses the block of a crawler. An error of one option names its line,
-// an error of several options names the end of the block.
+// UnmarshalCaddyfile parses the block of a crawler. An error names the line of the option that
+// makes the crawler invalid.
 func (c *Crawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	valid := func() error { _, err := c.registryEntry(uaident.Default()); return err }
 	return option.ReadBlock(d, c.Options(), valid, valid)

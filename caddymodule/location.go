@@ -37,7 +37,8 @@ type Location struct {
 
 // ParseLocation parses the arguments of a Caddyfile option whose value is a location:
 //
-// <url> [host <host>] file <path> [optional]
+//	<url> [host <host>]
+//	file <path> [optional]
 //
 // An error is [option.ErrCount] or [option.ErrValue]. Validate checks the URL, the host and the
 // file.

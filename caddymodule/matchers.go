@@ -123,7 +123,7 @@ func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 // token, the matcher matches requests of all clients, including browsers, for a URL that robots.txt
 // disallows to the named crawler. The token `*` means crawlers that no group names. The matcher
 // blocks and logs nothing. The matcher matches nothing while robots.txt is unknown, and never
-// matches /robots.txt or a path below /.well-known/.
+// matches /robots.txt. With a token, the matcher also never matches a path below /.well-known/.
 type MatchDisallowed struct {
 	// The product token of a crawler, or `*`. Write `token:NewBot` for a token that the registry
 	// lacks. Default: the crawler that sends the request.

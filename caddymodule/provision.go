@@ -153,7 +153,8 @@ var fallbacks = map[string]policy.Fallback{
 // spoofedHandlings says how to handle spoofed names, by the value of Handler.Spoofed.
 var spoofedHandlings = map[string]judge.SpoofedHandling{spoofedBlock: judge.BlockSpoofed, spoofedLog: judge.LogSpoofed}
 
-// settings returns the settings for package judge. A token that the registry lacks is an error.
+// settings returns the settings for package judge. A token that the registry lacks is an error,
+// unless it has the prefix [judge.TokenPrefix].
 func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err error) {
 	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, SpoofedHandling: spoofedHandlings[h.Spoofed]}
 	if s.WildcardClasses, err = judge.ParseClasses(h.Wildcard); err != nil {

@@ -35,9 +35,9 @@ func (a *adminAPI) defineFlags(flags *pflag.FlagSet) {
 	a.output.defineFlag(flags)
 }
 
-// requestAndPrint sends a request to the admin API and prints the response: unchanged with --json,
-// else by calling writeText. Before printing, the JSON of the response is decoded into answer. The
-// body of the request is value as JSON, or empty for nil.
+// requestAndPrint sends a request to the admin API and prints the response: as indented JSON with
+// --json, else by calling writeText. Before printing, the JSON of the response is decoded into
+// answer. The body of the request is value as JSON, or empty for nil.
 func (a *adminAPI) requestAndPrint(cmd *cobra.Command, method, uri string, value, answer any, writeText func(io.Writer)) error {
 	server, err := a.serverAddress()
 	if err != nil {

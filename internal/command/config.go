@@ -21,7 +21,8 @@ import (
 
 // Config gives the commands access to configuration files and to settings of the module.
 type Config struct {
-	// FetchTimeout is the timeout of the running server for a fetch of a robots.txt.
+	// FetchTimeout is the default timeout of a server for a fetch of a robots.txt. The commands
+	// wait twice as long.
 	FetchTimeout time.Duration
 	// Sites returns the sites with a robots_guard in a configuration file, at least one, and the
 	// crawler registry with the additions of the file. The adapter may be "".

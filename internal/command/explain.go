@@ -212,7 +212,7 @@ func (x *explainRunner) printVerdicts(cmd *cobra.Command, urls []string, r expla
 // siteForURL is the site with the settings for a requested URL.
 type siteForURL struct {
 	site           explain.Site
-	configuredSite *Site // configuredSite is nil without --config.
+	configuredSite *Site // configuredSite is a zero Site without --config.
 	isAmbiguous    bool  // isAmbiguous is true if the configuration has other guards for the URL.
 }
 

@@ -151,8 +151,9 @@ func (b *batchJudge) judge(line []byte) explain.Verdict {
 // defaultSite judges requests by the default settings, because there is no configuration.
 var defaultSite = explain.Site{Registry: uaident.Default()}
 
-// findRobots returns the robots.txt in a request, or else the version from --robots for its host
-// and time. The result is nil if --robots has no such version.
+// findRobots returns the robots.txt in a request, or else the version from --robots for the host
+// and the time of the request. Without either, the robots.txt is empty. findRobots returns nil if
+// --robots has no version for the host.
 func (b *batchJudge) findRobots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
 	body := q.RobotsB64
 	switch {

@@ -27,8 +27,8 @@ type robotsFile struct {
 	name string // name is the argument. The argument - means standard input.
 	body []byte // body has at most policy.MaxSize+1 bytes.
 	site string // site is the scheme and host of a URL, or "" for a file.
-	// isMissing means that the server responded that the file does not exist, which restricts
-	// nothing. status is the HTTP status of the response.
+	// isMissing means that the status of the response, for example 404, says that there is no
+	// robots.txt, so nothing is restricted. status is the HTTP status, or 0 without a response.
 	isMissing bool
 	status    int
 	rules     *policy.Robots // The method [robotsFile.parse] sets rules.

@@ -8,9 +8,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// candidateURLs yields URLs whose verdict may differ between the two files. A rule in changes
-// matches each URL, alone or together with another rule. maxSteps limits the cost of the search, in
-// pairs of positions in two rules.
+// candidateURLs yields URLs whose verdict may differ between two files with the rules before and
+// after: two fixed URLs, examples for each rule in changes, and examples that match a rule in
+// changes and another rule. maxSteps limits the cost of the search for URLs that match two rules,
+// in pairs of positions in both.
 func candidateURLs(before, after, changes []policy.Rule, maxSteps int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, path := range []string{"/", "/example"} {

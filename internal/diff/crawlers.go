@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// listCrawlers returns the crawlers in the registry, and at most maxUnregisteredNames other crawlers that the
-// files name.
+// listCrawlers returns the crawlers in the registry whose names occur in requests, and at most
+// maxUnregisteredNames other crawlers that the files name.
 func (p Edit) listCrawlers() []uaident.Identity {
 	var all []uaident.Identity
 	registry := uaident.Default()

@@ -64,9 +64,13 @@ func (a *pathJudge) judge(path string) (allowed bool, rule policy.Rule) {
 
 // Result describes the effects of an edit of a robots.txt.
 type Result struct {
-	RulesAdded   int      `json:"rules_added"`   // RulesAdded has lines, each with the names of its group.
-	RulesRemoved int      `json:"rules_removed"` // RulesRemoved has lines, each with the names of its group.
-	Changes      []Change `json:"changes"`       // Changes has the changes for search engines first.
+	// RulesAdded is the number of rules in the new file that no group with the same names has in
+	// the old file.
+	RulesAdded int `json:"rules_added"`
+	// RulesRemoved is the number of rules in the old file that no group with the same names has in
+	// the new file.
+	RulesRemoved int      `json:"rules_removed"`
+	Changes      []Change `json:"changes"` // Changes has the changes for search engines first.
 }
 
 // Change describes how an edit changes the rules for some crawlers. All of them are subject to the

@@ -43,7 +43,7 @@ func FormatAccess(allowed bool) string {
 
 // ReadCases reads a table with one test case per line. A line is a JSON object or three fields
 // separated by white space. Empty lines and lines with a leading # are skipped. The error names the
-// file and the line of each invalid case.
+// file and the line of each of the first ten invalid cases. A table without cases is an error.
 //
 // A JSON object has "user_agent" or "token", "url", and "expect". It may have "name". The value of
 // "expect" is allow, disallow, or a preference, for example train-ai=n.
@@ -175,7 +175,7 @@ func splitFields(line string) (fields []string, err error) {
 // CaseResult is the result of a test case.
 type CaseResult struct {
 	Case
-	Passed bool   `json:"ok"` // Passed is true if Got is the expected value.
+	Passed bool   `json:"ok"` // Passed is true if Actual is the expected value.
 	Actual string `json:"got"`
 	// DecisiveLine is the deciding line of robots.txt, or the reason why there is none.
 	DecisiveLine string `json:"because"`
@@ -240,7 +240,7 @@ type CaseReport struct {
 	Cases  []CaseResult `json:"cases"`
 }
 
-// Add adds a result, and sets its Passed by comparing Got with Expected.
+// Add adds a result, and sets its Passed by comparing Actual with Expected.
 func (r *CaseReport) Add(result CaseResult) {
 	if result.Passed = result.Actual == result.Expected; result.Passed {
 		r.Passed++

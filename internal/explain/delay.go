@@ -8,7 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Delay is the Crawl-delay of the group that applies to a client.
+// Delay is the Crawl-delay for a client: the Crawl-delay of its group or, for some crawlers whose
+// group has none, the Crawl-delay of the * group.
 type Delay struct {
 	Seconds float64 `json:"seconds"`
 	Line    int     `json:"line"`

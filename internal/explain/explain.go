@@ -27,7 +27,7 @@ type Explanation struct {
 	// Preferences is nil if the file states no preference for the page, or if the page is
 	// disallowed.
 	Preferences *Preferences `json:"preferences"`
-	Verdict     string       `json:"verdict"` // Verdict is allowed, disallowed, stale, exempt or unknown.
+	Verdict     string       `json:"verdict"` // Verdict is allowed, disallowed, exempt or unknown.
 	Allowed     bool         `json:"allowed"`
 	Reason      string       `json:"why"` // Reason is the verdict in a sentence.
 	Rule        string       `json:"rule"`
@@ -76,7 +76,8 @@ type GroupName struct {
 	Found bool   `json:"found"`
 }
 
-// Group is the group of the robots.txt that applies to the client.
+// Group is the group of the robots.txt that applies to a request. If the * group does not apply
+// because of the class, the method or the URL, Group is the * group.
 type Group struct {
 	Name  string `json:"name"`  // Name is the name in the first user-agent line that matched.
 	Lines []int  `json:"lines"` // Lines are all user-agent lines of the merged groups.
@@ -142,7 +143,8 @@ func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, 
 }
 
 // replaceByToken changes c to the crawler with a product token. The * group applies to this
-// crawler. Fields keep their value if the registry does not contain the token.
+// crawler. If the registry does not contain the token, the class, the operator and the data about
+// Crawl-delay stay unchanged.
 func (c *Client) replaceByToken(token string, r *uaident.Registry, robots *policy.Robots) {
 	c.ExaminedWords, c.Token, c.Name, c.Evidence, c.WildcardApplies = []uaident.ExaminedWord{}, token, token, "token", true
 	c.GroupNames = []GroupName{}

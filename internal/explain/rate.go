@@ -12,7 +12,8 @@ import (
 // Rate describes the request rate that a robots_guard permits a client.
 type Rate struct {
 	Mode string `json:"mode"` // Mode is observe or enforce.
-	// CrawlDelaySeconds is the enforced Crawl-delay for each request, in seconds.
+	// CrawlDelaySeconds is the time between two requests by the Crawl-delay, in seconds, or 0 if no
+	// Crawl-delay applies. ActionReason tells whether the server enforces the time.
 	CrawlDelaySeconds float64 `json:"every,omitempty"`
 	Limit             string  `json:"limit,omitempty"` // Limit is the configured limit, such as "GPTBot 30/1m".
 	// ActionReason explains the action for requests over the limit.

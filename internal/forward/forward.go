@@ -169,7 +169,7 @@ func splitURL(value string) (o originalRequest) {
 
 // checkMethod returns an error unless method has the syntax of an HTTP method.
 func checkMethod(method string) error {
-	if !httpguts.ValidHeaderFieldName(method) { // Methods and product tokens have the same syntax.
+	if !httpguts.ValidHeaderFieldName(method) { // Methods and field names have the same syntax.
 		return fmt.Errorf("%s is not an HTTP method", quote(method))
 	}
 	return nil

@@ -45,7 +45,8 @@ func routesAsJSON(list caddyhttp.RouteList) []Route {
 			}
 			routes[i].Handle = append(routes[i].Handle, config)
 		}
-		for _, set := range r.MatcherSetsRaw { // Caddy provisions the handlers of error routes last.
+		// Caddy provisions the matchers of error routes and of named routes last.
+		for _, set := range r.MatcherSetsRaw {
 			routes[i].Match = append(routes[i].Match, set)
 		}
 		for _, set := range r.MatcherSets {
@@ -90,7 +91,8 @@ func matcherSetAsJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 }
 
 // matcherAsJSON returns a JSON value that distinguishes a matcher from other matchers of its type.
-// Many matchers lose their JSON when Caddy provisions them. Then their position distinguishes them.
+// Many matchers lose their JSON when Caddy provisions them. For such a matcher, the value is its
+// address in memory.
 func matcherAsJSON(matcher any) json.RawMessage {
 	switch matcher := matcher.(type) {
 	case *caddyhttp.MatchNot:

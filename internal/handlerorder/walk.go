@@ -19,7 +19,8 @@ type Route struct {
 	Terminal bool                         `json:"terminal"`
 }
 
-// Server has those parts of a configured server that affect the order of handlers.
+// Server has the parts of a configured server that this package needs: the routes, the addresses,
+// and whether automatic HTTPS redirects http requests.
 type Server struct {
 	Listen    []string `json:"listen"`
 	Routes    []Route  `json:"routes"`
@@ -177,8 +178,8 @@ type handlerConfig struct {
 	Decide         json.RawMessage   `json:"decide"`
 }
 
-// decodeHandler decodes a handler. decodeHandler ignores the fields of other modules, since their
-// meaning may differ.
+// decodeHandler decodes a handler. decodeHandler ignores fields with an unexpected type, since a
+// field of another module may have the same name and another meaning.
 func decodeHandler(config json.RawMessage) (h handlerConfig, err error) {
 	err = json.Unmarshal(config, &h)
 	if _, isTypeError := errors.AsType[*json.UnmarshalTypeError](err); isTypeError {

@@ -47,9 +47,9 @@ func warnAboutOpenDashboards(server *caddyhttp.Server, placed []*PlacedHandler, 
 	}
 }
 
-// passThroughHandlers are handlers of Caddy and of this module that pass all clients through. Any other
+// openHandlers are handlers of Caddy and of this module that do not authenticate clients. Any other
 // handler may authenticate clients.
-var passThroughHandlers = []string{
+var openHandlers = []string{
 	"acme_server", "copy_response", "copy_response_headers", "encode", "error", "file_server", "headers", "intercept", "log_append", "map", "metrics",
 	"push", "request_body", "reverse_proxy", "rewrite", "static_response", "subroute", "templates", "tracing", "vars", Guard, Dashboard, RobotsTXT,
 }
@@ -77,14 +77,15 @@ func (p *PlacedHandler) lacksAuthentication() bool {
 		if slices.Contains(p.groups, b.group) {
 			continue // The handler is in another route of the group.
 		}
-		if !slices.Contains(passThroughHandlers, b.name) || b.asksOtherServer || slices.ContainsFunc(b.matchers, restrictsClients) {
+		if !slices.Contains(openHandlers, b.name) || b.asksOtherServer || slices.ContainsFunc(b.matchers, restrictsClients) {
 			return false
 		}
 	}
 	return true
 }
 
-// isLoopbackOnly reports whether a server listens only on loopback addresses.
+// isLoopbackOnly reports whether a server listens only on loopback addresses, Unix sockets and file
+// descriptors.
 func isLoopbackOnly(server *caddyhttp.Server) bool {
 	return !slices.ContainsFunc(server.Listen, func(listen string) bool {
 		a, err := caddy.ParseNetworkAddress(listen)

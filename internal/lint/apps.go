@@ -16,8 +16,9 @@ import (
 // An operator with more robots has many products, and no app has the name of the company.
 const maxRobotsPerApp = 4
 
-// appRobots maps the lower-case name of an app to the robots that fetch pages for its users. The
-// name is that of the operator. No robot has exactly that name.
+// appRobots maps the lower-case name of an operator to all its robots, the most similar name first.
+// appRobots contains an operator only if a robot fetches pages for people, no robot has exactly the
+// name of the operator, and an app may have this name.
 var appRobots = sync.OnceValue(func() map[string][]string {
 	registry := uaident.Default()
 	robots := make(map[string][]string)

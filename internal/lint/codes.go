@@ -5,7 +5,6 @@ import "github.com/robotsguard/caddy-robots-guard/policy"
 // These are the codes of this package. Package policy has further codes. docs/findings.md has an
 // example and the sources for each code.
 const (
-	// The first codes are about the file as a whole.
 	EmptyFile               policy.Code = "empty-file"      // The file has no groups and no records.
 	SearchEnginesDisallowed policy.Code = "search-shut-out" // A search engine may not fetch any page.
 	// A search engine that the file names may not fetch any page.
@@ -32,7 +31,7 @@ const (
 	EscapedLineBreak policy.Code = "written-line-break"
 	DoubleSlash      policy.Code = "double-slash"      // The rule matches only URLs with //.
 	NameWithVersion  policy.Code = "name-with-version" // Some parsers compare the version, too.
-	// Another name of the crawler has the group that applies.
+	// Two groups with different rules have different names of the same crawler.
 	CrawlerInTwoGroups policy.Code = "shadowed-group"
 	// The group has no rules, so it allows pages that * disallows.
 	EmptyGroupAllowsSite policy.Code = "group-opens-site"

@@ -53,8 +53,8 @@ var comparedCrawlers = []comparedCrawler{
 // CrawlerComparison shows how each of some well-known crawlers interprets a robots.txt.
 type CrawlerComparison struct {
 	Crawlers []Interpretation `json:"crawlers"`
-	// Paths are example paths on which the crawlers have different verdicts. The paths with
-	// ParsersDiffer come first.
+	// Paths are example paths on which the crawlers have different verdicts, or with ParsersDiffer.
+	// The paths with ParsersDiffer come first.
 	Paths []PathVerdicts `json:"paths"`
 }
 
@@ -65,7 +65,7 @@ type Interpretation struct {
 	GroupLine  int    `json:"group_line"`            // GroupLine is the line of the group, or 0.
 	RuleCount  int    `json:"rules"`                 // RuleCount is the number of rules of the group.
 	CrawlDelay string `json:"crawl_delay,omitempty"` // CrawlDelay is empty if the file has none for the crawler.
-	Source     string `json:"source"`                // Source is the URL that documents the behavior.
+	Source     string `json:"source"`                // Source names the pages that document the behavior.
 }
 
 // PathVerdicts has the verdict of each crawler on a path, in the order of

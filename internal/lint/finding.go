@@ -122,7 +122,7 @@ type checker struct {
 	options          Options
 	report           *Report
 	repeatedFindings []*repeatedFinding
-	// emptyGroups caches the results of emptyGroupAllowsSite by index of the group.
+	// emptyGroups caches the results of emptyGroupAllowsSite by first line of the group.
 	emptyGroups   map[int]bool
 	remainingWork int // remainingWork decreases from maxComparisonWork to 0.
 	// delayHandling caches the results of delayHandlingFor by index of the group.

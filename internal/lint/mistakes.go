@@ -14,7 +14,8 @@ var (
 	// joinedKeyRegexp matches a second key, after a value in the same line. The key must precede a colon
 	// or a path.
 	joinedKeyRegexp = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + keyPattern + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
-	// twoKeysRegexp matches a line with a second key before its first colon.
+	// twoKeysRegexp matches the text before the first colon of a line if the text begins and ends
+	// with a key, as in "Disallow /a Allow: /b".
 	twoKeysRegexp = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + keyPattern + `)$`)
 	// escapedBreakRegexp matches a line break or tab that is written as a backslash and a letter. It must
 	// precede a key, a comment or the end of the line, or follow a colon.
@@ -123,8 +124,9 @@ func asciiName(s string) string {
 	return strings.Trim(toASCII(s), " \"'")
 }
 
-// toASCII replaces characters that look like ASCII characters by these, and removes invisible
-// characters. Other characters and invalid UTF-8 stay unchanged.
+// toASCII replaces characters that look like ASCII characters by these, removes invisible
+// characters, and keeps other characters. If s has characters outside ASCII, each byte of invalid
+// UTF-8 becomes U+FFFD.
 func toASCII(s string) string {
 	if isASCII(s) {
 		return s

@@ -11,7 +11,7 @@ import (
 // nearestName returns the known crawler with the most similar name, or an empty string. Short
 // names, and similar names of little-known crawlers, cause wrong suggestions and are ignored.
 func nearestName(name string) string {
-	const shortest, longest = 4, 40 // This is the minimum number of letters.
+	const shortest, longest = 4, 40 // These are the minimum and the maximum length in bytes.
 	folded := text.FoldSpelling(name)
 	if token := companyCrawlers[folded]; token != "" {
 		return token
@@ -55,8 +55,8 @@ var companyCrawlers = map[string]string{
 	"perplexity": "PerplexityBot", "semrush": "SemrushBot", "twitter": "Twitterbot", "yahoo": "Slurp",
 }
 
-// crawlerWithPrefix returns the only known crawler whose name has several words and begins with
-// these words. crawlerWithPrefix returns an empty string for no such crawler or several.
+// crawlerWithPrefix returns the token of the only known crawler that begins with name and a space.
+// crawlerWithPrefix returns an empty string for no such crawler or several.
 func crawlerWithPrefix(name string) (found string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if len(c.Token) > len(name) && strings.EqualFold(c.Token[:len(name)], name) && c.Token[len(name)] == ' ' {

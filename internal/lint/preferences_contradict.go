@@ -7,16 +7,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// These bounds limit the search for contradictions. If a file has more lines with preferences, only
-// preferences for all pages are compared.
+// These bounds limit the names, the example pages, and the lines with preferences in the search for
+// contradictions. If a file has more lines with preferences, unmatchedPath is the only example
+// page.
 const (
 	maxComparedNames   = 30
 	maxComparedTargets = 20
 	maxComparedLines   = 500
 )
 
-// checkContradictions adds a finding for each two lines with opposite preferences for the same
-// crawler and page.
+// checkContradictions adds findings about two lines with opposite preferences for the same crawler
+// and page. It reports at most one pair of lines for each crawler and each of the targets.
 func (c *checker) checkContradictions(targets []policy.Target) {
 	if len(targets) == 0 {
 		return

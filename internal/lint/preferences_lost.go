@@ -37,7 +37,7 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 func (c *checker) checkOmittedPreference(a policy.Agent, targets []policy.Target, wildcardStatements [][]policy.Statement) bool {
 	group := c.robots.Select(false, trimVersionAndStar(a.Name))
 	var own policy.Preferences
-	lines := make(map[policy.Use]int) // These are the statements of the * group.
+	lines := make(map[policy.Use]int) // These are the first lines of the * group about each use.
 	for i := range targets {
 		if !group.JudgeTarget(&targets[i]).Allowed {
 			continue

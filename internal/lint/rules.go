@@ -84,7 +84,7 @@ func (c *checker) checkRuleSets() {
 				continue
 			}
 			seen[key] = true
-			set := ruleSet{checker: c, wildcardSelection: group, selection: s, rules: rules, reportedLines: reported}
+			set := ruleSet{checker: c, group: group, selection: s, rules: rules, reportedLines: reported}
 			for _, r := range rules {
 				set.comparisonCost += costPerRule + len(r.Path) + costPerStar*strings.Count(r.Path, "*")
 			}
@@ -132,12 +132,12 @@ func (c *checker) checkPath(number int, l line) {
 // ruleSet has all rules that apply to a crawler.
 type ruleSet struct {
 	*checker
-	wildcardSelection *policy.SelectedGroup
-	selection         *policy.SelectedGroup // selection is the lenient interpretation, which has all rules.
-	rules             []policy.Rule
-	unusedByte        string       // unusedByte is a byte that no rule contains.
-	reportedLines     map[int]bool // reportedLines are lines that have a finding.
-	comparisonCost    int          // comparisonCost is the cost to compare all rules once. maxComparisonWork limits the total.
+	group          *policy.SelectedGroup // group has the lenient and the strict interpretation.
+	selection      *policy.SelectedGroup // selection is the lenient interpretation, which has all rules.
+	rules          []policy.Rule
+	unusedByte     string       // unusedByte is a byte that no rule contains.
+	reportedLines  map[int]bool // reportedLines are lines that have a finding.
+	comparisonCost int          // comparisonCost is the cost to compare all rules once. maxComparisonWork limits the total.
 }
 
 // addFinding adds a finding at a line, unless an earlier finding about rules has this line.
@@ -226,14 +226,14 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	}
 	v := s.selection.Judge(probe)
 	switch {
-	case v.Ambiguous || s.wildcardSelection.Judge(probe).Ambiguous:
+	case v.Ambiguous || s.group.Judge(probe).Ambiguous:
 	case v.Allowed && !r.Allow && len(s.rules) <= maxCoveringCandidates && s.ruleMatches(r, probe):
 		s.addFinding(RuleWithoutEffect, r.Line, "%s in line %d allows all URLs of this rule and is not shorter, so this rule disallows nothing; shorten or remove the Allow rule, or make this rule longer than %d bytes",
 			quoteExcerpt(v.Rule.String()), v.Rule.Line, len(v.Rule.CanonicalPath()))
 	case v.Allowed != r.Allow && len(s.rules) <= maxCoveringCandidates && s.ruleMatches(r, probe):
 		s.addFinding(RuleWithoutEffect, r.Line, "%s in line %d matches all URLs of this rule and is not shorter, so this rule has no effect; remove or lengthen this rule",
 			quoteExcerpt(v.Rule.String()), v.Rule.Line)
-	case v.Allowed != r.Allow: // No target can match the rule.
+	case v.Allowed != r.Allow: // The rule does not match probe, or the comparison exceeds a limit.
 	case !r.Allow && len(s.rules) <= maxCoveringCandidates:
 		if by := s.findCoveringRule(r, probe); by.Line > 0 {
 			s.addFinding(CoveredRule, r.Line, "%s in line %d already disallows all URLs of this rule; remove this rule, unless it is for crawlers that do not support wildcards",

@@ -247,7 +247,7 @@ func ParseDurationOrOff(offValue caddy.Duration) func(string) (caddy.Duration, b
 	}
 }
 
-// FormatDuration formats a duration for an error, in the syntax of the Caddyfile, for example "1d".
+// FormatDuration formats a duration for an error, in the syntax of the Caddyfile, for example "2d".
 func FormatDuration(d caddy.Duration) string { return text.Duration(time.Duration(d)) }
 
 // CheckDurationUnits returns an error for a duration without a unit, which JSON reads as

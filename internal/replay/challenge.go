@@ -57,9 +57,10 @@ type ChallengeReport struct {
 	// pages that the * group disallows.
 	Pages           uint64 `json:"pages"`
 	ChallengedPages uint64 `json:"challenged"`
-	// Requests is the number of requests for URLs that the * group disallows. It is the sum of the
-	// next four fields. Browsers and programs get a challenge. The mode enforce blocks blocked
-	// crawlers. Passed crawlers are exempt, or their own group allows the URL.
+	// Requests is the number of requests for URLs that the * group disallows. Requests is the sum
+	// of the next four fields. Browsers and programs get a challenge. Blocked counts the requests
+	// of crawlers that mode enforce blocks. Passed counts all other requests of crawlers, for
+	// example of exempt crawlers, or of crawlers whose own group allows the URL.
 	Requests        uint64 `json:"requests"`
 	BrowserRequests uint64 `json:"browsers"`
 	ProgramRequests uint64 `json:"programs"`

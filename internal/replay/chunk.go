@@ -29,7 +29,7 @@ type chunk struct {
 	malformed int
 	examples  []malformedLine
 	events    []rateEvent
-	paths     []byte // These are the paths of the events.
+	hosts     []byte // hosts has the hosts of the events.
 }
 
 // malformedLine is a line that is too long or not in the format of the log.
@@ -54,7 +54,7 @@ func readChunks(ctx context.Context, in *logInput, free <-chan *chunk, emit func
 	skipping := false                                  // This is true inside a line that is too long.
 	for {
 		k := <-free
-		*k = chunk{input: in, buffer: k.buffer, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}
+		*k = chunk{input: in, buffer: k.buffer, done: k.done, examples: k.examples[:0], events: k.events[:0], hosts: k.hosts[:0]}
 		n := copy(k.buffer, rest)
 		var readErr error
 		for n < len(k.buffer) && readErr == nil {

@@ -96,8 +96,8 @@ func openInputs(names []string, stdin io.Reader) ([]*logInput, error) {
 	return all, nil
 }
 
-// checkReadable returns an error if the file is missing or is a directory. Otherwise it sets
-// in.size and in.opened.
+// checkReadable returns an error if the file is missing or is a directory. Otherwise checkReadable
+// sets in.open and, for a regular file, in.size.
 func (in *logInput) checkReadable() error {
 	info, err := os.Stat(in.name)
 	switch {

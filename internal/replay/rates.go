@@ -23,7 +23,7 @@ type rateLimits struct {
 	delay   time.Duration
 	limit   *rate.Limit      // limit is nil without a limit.
 	crawler *uaident.Crawler // crawler is nil for a client that is not registered.
-	host    [2]int           // These are the bounds of the host in chunk.paths.
+	host    [2]int           // These are the bounds of the host in chunk.hosts.
 }
 
 // isLimited reports whether a Crawl-delay or a configured limit applies to the request.
@@ -45,9 +45,9 @@ func (w *worker) findLimits(k *chunk, current *datedVersion, who *cachedIdentity
 		return rateLimits{}
 	}
 	a.crawler = who.client.Crawler
-	a.host[0] = len(k.paths)
-	k.paths = append(k.paths, bytes.ToLower(r.Host)...)
-	a.host[1] = len(k.paths)
+	a.host[0] = len(k.hosts)
+	k.hosts = append(k.hosts, bytes.ToLower(r.Host)...)
+	a.host[1] = len(k.hosts)
 	if a.delay == 0 {
 		return a
 	}
@@ -88,7 +88,7 @@ func (s *orderedResults) countRate(e *rateEvent, k *chunk) {
 		}
 	}
 	who := rate.Client{
-		Site:  &policy.Key{Host: unsafeString(k.paths[e.limits.host[0]:e.limits.host[1]])},
+		Site:  &policy.Key{Host: unsafeString(k.hosts[e.limits.host[0]:e.limits.host[1]])},
 		Token: key.name, Identity: verify.Claimed, IsSharedSoftware: rate.IsSharedSoftware(&client), Network: e.network,
 	}
 	c := s.tally.crawlerCounts(e.crawler)
@@ -132,8 +132,8 @@ func (p *replayPlan) newRateReport(c *crawlerCount, token string) *RateReport {
 	return r
 }
 
-// writeRates writes a table of crawlers with rate limits. The crawler with the most requests above
-// its limits comes first.
+// writeRates writes a table of crawlers with rate limits. The crawler with the most requests that
+// rate enforce would answer with 429 comes first.
 func (r *Report) writeRates(w io.Writer) {
 	var limited []*CrawlerReport
 	var slowed uint64

@@ -28,8 +28,8 @@ type Options struct {
 	// first also applies before its own time.
 	Versions []Version
 	// Sites are the hosts whose requests are judged, for example example.com or
-	// https://example.com. Empty means all hosts. Requests without a host in the log are always
-	// judged.
+	// https://example.com. Empty means all hosts. Requests without a host in the log are judged
+	// unless each version has a host.
 	Sites []string
 	// Requests before Since, and at or after Until, are skipped. The zero time sets no limit.
 	Since, Until time.Time

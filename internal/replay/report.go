@@ -11,7 +11,8 @@ type Report struct {
 	// Malformed is the number of lines that are too long or not in the format of the log.
 	Malformed uint64          `json:"malformed"`
 	Examples  []MalformedLine `json:"malformed_examples,omitempty"`
-	// OtherLines is the number of lines without a request that can be judged, such as comments.
+	// OtherLines is the number of lines without a request to judge, such as empty lines, messages
+	// of Caddy, requests without a path, and ACME challenges.
 	OtherLines     uint64 `json:"other"`
 	OtherSiteLines uint64 `json:"other_site"`
 	OtherTimeLines uint64 `json:"other_time"`
@@ -103,9 +104,10 @@ type CrawlerReport struct {
 	Stale         uint64 `json:"stale"`
 	Exempt        uint64 `json:"exempt"`
 	RobotsFetches uint64 `json:"robots_requests"`
-	// LastRobotsFetch is the time of the last robots.txt fetch, or nil if there was none.
+	// LastRobotsFetch is the time of the last successful robots.txt fetch. It is nil if there was
+	// none, or if the log has no times.
 	LastRobotsFetch *time.Time `json:"robots_read"`
-	// RobotsStatus is the status of the last robots.txt fetch, or 0 if there was none.
+	// RobotsStatus is the status of the last successful robots.txt fetch, or 0 if there was none.
 	RobotsStatus int        `json:"robots_status"`
 	LastRequest  *time.Time `json:"last"` // LastRequest is the time of the last request.
 	// Responses is nil if the log has no status codes.

@@ -88,8 +88,8 @@ type sourceCount struct {
 // sourceTally counts violations by source.
 type sourceTally struct {
 	bySource map[sourceKey]*sourceCount
-	// These are the requests beyond maxSources, from masked addresses, and from addresses that are not
-	// public.
+	// These are the numbers of requests that are not in bySource: beyond maxSources, from masked
+	// addresses, and without a public address or without a time.
 	droppedRequests, maskedRequests, nonPublicRequests uint64
 }
 

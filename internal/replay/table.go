@@ -24,7 +24,7 @@ const (
 	maxTableRules    = 10
 	maxTablePaths    = 10
 	maxTableLogs     = 20
-	maxTablePathLen  = 80  // maxTablePathLen is the maximum number of characters of a path or rule.
+	maxTablePathLen  = 80  // maxTablePathLen is the maximum number of characters of a path.
 	maxQuoted        = 100 // maxQuoted is the maximum number of characters of a malformed line.
 )
 

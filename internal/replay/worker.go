@@ -26,8 +26,8 @@ type replayPlan struct {
 	collectPaths   bool           // collectPaths is true if a [ChallengeReport] is made.
 }
 
-// worker judges the requests in chunks of a log. A line causes no allocation, except for a new
-// disallowed path. Clients cannot cause new keys in the maps, so the memory is bounded.
+// worker judges the requests in chunks of the logs. Most lines cause no allocation. The maps with
+// keys that clients choose have a maximum size, so the memory is bounded.
 type worker struct {
 	*replayPlan
 	tally        *tally

@@ -12,7 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxCopyHosts is the maximum number of values of the kind "copies" to read per instance.
+// maxCopyHosts is the maximum number of values of the kind "copies" to read per instance, and to
+// write.
 const maxCopyHosts = 2048
 
 // newCopyValues returns the values of the kind "copies". There is one for each host, with the
@@ -21,8 +22,8 @@ func (s *Store) newCopyValues() *trackedValues {
 	return &trackedValues{store: s, changes: s.copyChanges, restore: s.restoreCopies}
 }
 
-// copyChanges returns the hosts whose files may have changed. A host without a new file is included
-// once per [copies.SaveInterval].
+// copyChanges returns the hosts whose files are stored, with their revisions. Without a new file,
+// the revision of a host changes once per [copies.SaveInterval].
 func (s *Store) copyChanges(bool) iter.Seq[valueChange] {
 	files, now := s.memory.parts.Copies, s.now()
 	return func(yield func(valueChange) bool) {

@@ -12,6 +12,7 @@
 // Each instance writes its own keys, so instances do not wait for each other. An instance reads the
 // keys of all instances. Requests do not wait for the storage, except for the first read.
 //
-// A table has the kinds of values, see [Kinds]. A row defines the encoding, the times of writes and
-// the restoration of values. All other code is the same for every kind.
+// The method newKinds returns a table of the kinds of values. A row defines the encoding, the times
+// of writes and the restoration of values. The ledger is not in the table, because it is large and
+// is therefore written and read separately.
 package store

@@ -104,7 +104,9 @@ func (c *ledgerValues) restoreSite(v value, _ *readSummary) (written writtenValu
 	return written, nil
 }
 
-// readLedgers reads the stored ledgers of all peers and, once per process, of this instance.
+// readLedgers reads the stored ledgers of the maxLedgers peers that wrote last and, once per
+// process, of this instance. From all other ledgers, readLedgers only removes
+// expired values.
 func (c *ledgerValues) readLedgers(ctx context.Context) {
 	s, summary := c.store, newReadSummary(&c.store.ledgerReadFailed)
 	c.restoreOwn(ctx, summary)

@@ -9,7 +9,8 @@ import (
 )
 
 // quarantine moves an invalid value of this instance to the quarantine directory. An invalid value
-// of another instance stays until it expires.
+// of another instance, or one that is too large to be read, stays until it expires. quarantine
+// removes an expired value.
 func (s *Store) quarantine(ctx context.Context, v value, reason error, summary *readSummary) {
 	if v.isExpired {
 		s.remove(ctx, v.key, summary)

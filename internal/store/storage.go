@@ -42,7 +42,7 @@ type Observer interface {
 const (
 	resultGood     = "good"
 	resultSetAside = "set_aside" // The value was invalid.
-	resultExpired  = "expired"   // The value was not refreshed for 31 days.
+	resultExpired  = "expired"   // The value was too old. Most values expire after 31 days.
 	resultFailed   = "failed"
 )
 

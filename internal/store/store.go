@@ -181,7 +181,8 @@ func (s *Store) runLedger(ctx context.Context) {
 	for {
 		select {
 		case <-ticker.C:
-			s.writeKind(ctx, &s.ledgerKind, true) // The interval is longer than any backoff.
+			// True ignores delays after failures, which are never longer than the interval.
+			s.writeKind(ctx, &s.ledgerKind, true)
 			s.ledgerValues.readLedgers(ctx)
 		case <-ctx.Done():
 			flushCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)

@@ -28,7 +28,7 @@ type writtenValue struct {
 }
 
 // revision identifies the state of a value's content. If urgent has changed, the value is written
-// without delay.
+// at the next check for unsaved changes, even within the value's minimum interval.
 type revision struct{ urgent, other uint64 }
 
 func (t *tracker) get(name string) writtenValue {
@@ -60,8 +60,8 @@ func (t *tracker) dropUnneeded(needed map[string]bool) {
 type trackedValues struct {
 	store *Store
 	tracker
-	// changes returns the values that may have unsaved changes. In the last call before a
-	// configuration ends, it ignores minimum intervals.
+	// changes returns the values that may have unsaved changes. last is true in the last call
+	// before a configuration ends. The last call may omit values that only running peers use.
 	changes func(last bool) iter.Seq[valueChange]
 	// restore restores a stored value into memory, and describes the content. Its errors are those
 	// of [valueKind].

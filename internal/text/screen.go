@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Terminal writes output for people, and breaks long lines between words. It writes a line when the
-// line ends or Flush is called. Its input may contain no escape sequences except those of
-// [Colorize].
+// Terminal buffers output for people, and breaks lines that are longer than its width between
+// words. The caller must call Flush at the end. The input may contain no escape sequences except
+// those of [Colorize].
 type Terminal struct {
 	out   *bufio.Writer
 	width int

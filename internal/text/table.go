@@ -81,7 +81,8 @@ func (t *Table) Flush() {
 	_, _ = io.WriteString(t.w, b.String())
 }
 
-// minLongWidth is the minimum width of a LongColumn.
+// minLongWidth is the minimum width of a LongColumn with a longer cell, and the minimum width of a
+// broken cell on a line of its own.
 const minLongWidth = 16
 
 // shrinkColumns reduces the widths of the widest columns until the table has at most width columns

@@ -9,8 +9,8 @@ import (
 
 // Printable replaces each unprintable character of s, and each run of invalid UTF-8, by a question
 // mark. The result contains only letters, marks, numbers, punctuation, symbols and the plain space.
-// Line breaks, control characters of terminals, invisible characters, and characters that change
-// the direction of text are all replaced.
+// Line breaks, control characters of terminals, and characters that change the direction of text
+// are all replaced. Some invisible marks and letters stay.
 func Printable(s string) string {
 	if !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' }) {
 		return s // This is the usual case.

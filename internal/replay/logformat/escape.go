@@ -117,8 +117,8 @@ func DecodePercent(b []byte, buf *[]byte) []byte {
 	return dst[from:len(dst):len(dst)]
 }
 
-// endOfQuoted returns the index of the quote that ends a quoted field, or -1. A quote after a
-// backslash does not end the field.
+// endOfQuoted returns the index of the quote that ends a quoted field, or -1. b begins after the
+// opening quote. A backslash escapes the next byte, so an escaped quote does not end the field.
 func endOfQuoted(b []byte) int {
 	end := bytes.IndexByte(b, '"')
 	if end <= 0 || b[end-1] != '\\' {

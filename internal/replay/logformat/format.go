@@ -51,10 +51,10 @@ func TrimLineEnd(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
 }
 
-// These are bounds of the lines that Recognise reads and quotes.
+// These are bounds of the lines that Recognise reads, and of the line that its error quotes.
 const (
-	sampleLines = 200
-	quotedBytes = 100
+	sampleLines      = 200 // sampleLines is the maximum number of lines that are not empty.
+	quotedCharacters = 100
 )
 
 // Recognise returns the format of a log from its first lines: the format that most of them fit. If
@@ -94,7 +94,7 @@ func Recognise(head []byte) (*Format, error) {
 	if most*10 >= len(lines) && most > 0 {
 		return best, err
 	}
-	return nil, fmt.Errorf("line %d: %s: %s", first, formatHint(lines[0]), text.Quote(string(lines[0]), quotedBytes))
+	return nil, fmt.Errorf("line %d: %s: %s", first, formatHint(lines[0]), text.Quote(string(lines[0]), quotedCharacters))
 }
 
 // recogniseJSON returns the JSON format that most of the lines fit, and the number of these lines.

@@ -50,8 +50,7 @@ const (
 	actionField
 )
 
-// fieldForKey returns the meaning of a key in an object. The operator of an nginx chooses the keys,
-// so fieldForKey knows the names of nginx's variables and usual shorter names.
+// fieldForKey returns the meaning of a key in an object of a line.
 func fieldForKey(object jsonObject, key []byte) jsonField {
 	switch object {
 	case lineObject:
@@ -83,7 +82,9 @@ func fieldForKey(object jsonObject, key []byte) jsonField {
 	return skippedField
 }
 
-// fieldForLineKey returns the meaning of a key in the outermost object of a line.
+// fieldForLineKey returns the meaning of a key in the outermost object of a line. The operator of
+// an nginx chooses the keys, so fieldForLineKey knows the names of nginx's variables and usual
+// shorter names.
 func fieldForLineKey(key []byte) jsonField {
 	switch string(key) {
 	case "request":
@@ -126,7 +127,8 @@ func fieldForLineKey(key []byte) jsonField {
 // things than requests have the outcome Other.
 type jsonParser struct {
 	server jsonServer // server is the server that wrote the last request.
-	// hasUserAgent is true if the last request had a key for the User-Agent, or Caddy's headers.
+	// hasUserAgent is true if the last request had a key for the User-Agent, or was logged by
+	// Caddy, which logs all header fields.
 	hasUserAgent bool
 
 	buf  []byte

@@ -5,10 +5,12 @@ import "bytes"
 // Record is the request in a log line. Its slices share the memory of the line or the parser, and
 // are valid until the next call of Parse.
 type Record struct {
-	At              int64 // At is Unix time in nanoseconds.
-	HasTime         bool
-	Method          []byte // Method is empty if the format has no method.
-	Target          []byte // Target is the target as sent. It is empty without a request to judge.
+	At      int64 // At is Unix time in nanoseconds.
+	HasTime bool
+	Method  []byte // Method is empty if the format has no method.
+	// Target is the request target, usually as sent. nginx may log a decoded path instead. Target
+	// is empty if the request target has no path, as in OPTIONS *.
+	Target          []byte
 	Host            []byte // Host includes the port if it was logged. It is empty if it is unknown.
 	UserAgent       []byte // UserAgent is empty if it is absent.
 	Client          []byte // Client is the client's address. It is empty if it is unknown.
@@ -23,7 +25,7 @@ type Outcome uint8
 // These are the kinds of lines.
 const (
 	Request   Outcome = iota
-	Other             // Other is a comment, a directive or another message.
+	Other             // Other is an empty line, or a line of Caddy that is not about a response.
 	Malformed         // Malformed is a line in another format.
 )
 

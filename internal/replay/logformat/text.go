@@ -9,8 +9,8 @@ import "bytes"
 // It ignores the fields after the User-Agent of a Combined line.
 type textParser struct {
 	*Format
-	// strict requires that the fields before the time have no spaces. It is used to recognise a
-	// format.
+	// strict rejects a line with more fields before the time than the format has, or with - as the
+	// client. Recognise uses strict parsers.
 	strict      bool
 	allowAnyEnd bool // allowAnyEnd ignores what follows the size in a Common line.
 	buf         []byte

@@ -61,8 +61,9 @@ type Faulty struct {
 	crashed     bool
 }
 
-// Ops returns the names of the operations so far. A name such as "store a #2" has the key, and a
-// number for repeated operations. It does not depend on the order of concurrent operations.
+// Ops returns the names of the operations so far. A name such as "store a #2" has the key and a
+// count from 1. Names of lock and unlock have no key. The set of names does not depend on the order
+// of concurrent operations.
 func (f *Faulty) Ops() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

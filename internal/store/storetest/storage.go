@@ -22,7 +22,7 @@ type Storage struct {
 	WriteAttempts int                  // WriteAttempts is the number of attempts to write.
 	ListedDirs    []string             // ListedDirs are the listed directories. A recursive listing ends with "/...".
 
-	Err             error         // Err is the error of every operation.
+	Err             error         // Err is the error of all operations except Unlock.
 	BlockList       chan struct{} // If BlockList is set, List waits until the channel is closed.
 	RejectedKeyPart string        // A key that contains RejectedKeyPart cannot be stored.
 	DeleteErr       error         // DeleteErr is the error of Delete.
@@ -43,7 +43,7 @@ func (m *Storage) Clone() *Storage {
 	return &Storage{Values: maps.Clone(m.Values), ModTimes: maps.Clone(m.ModTimes), Now: m.Now}
 }
 
-// SetErr makes every operation fail with err, until it is called with nil. Tests may call it while
+// SetErr sets the field Err. With nil, operations succeed again. Tests may call SetErr while
 // instances use the storage.
 func (m *Storage) SetErr(err error) {
 	m.mu.Lock()
@@ -94,7 +94,8 @@ func (m *Storage) Unlock(_ context.Context, name string) error {
 	}
 }
 
-// ReleaseLocks releases all locks, as a storage does if the instance with the locks was killed.
+// ReleaseLocks forgets all locks, as a storage does if the instance with the locks was killed. A
+// call of Lock that already waits is not woken.
 func (m *Storage) ReleaseLocks() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
