@@ -93,6 +93,39 @@ func TestRoomComesBack(t *testing.T) {
 	}
 }
 
+// TestNamedWithoutRequests reserves rows for crawlers that robots.txt names, and leaves the other rows
+// to unnamed crawlers, whether the named ones request pages or not.
+func TestNamedWithoutRequests(t *testing.T) {
+	for name, count := range map[string]func(*Ledger, *Request){
+		"requests": (*Ledger).Record,
+		"robots fetches": func(l *Ledger, q *Request) {
+			l.RecordRobotsFetch(q, RobotsFetch{At: q.unixMilli(), Status: 200})
+		},
+		"responses": func(l *Ledger, q *Request) {
+			l.RecordResponse(&Response{At: q.At, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClock()
+			l := New(c.now)
+			for i := range maxRows - reservedRows {
+				q := gptbot(c.now(), "/")
+				q.Token = fmt.Sprint("named", i)
+				count(l, q)
+				l.flush()
+			}
+			q := gptbot(c.now(), "/")
+			q.Token, q.NamedByRobots = "unnamed", false
+			record(l, q)
+			s := l.Snapshot()
+			if !s.row(t, "example.com", "named0").NamedByRobots {
+				t.Error("named0 counts as not named")
+			}
+			s.row(t, "example.com", "unnamed")
+		})
+	}
+}
+
 // TestLedgerHostile takes no more memory than it says, whatever clients invent.
 func TestLedgerHostile(t *testing.T) {
 	c := newClock()

@@ -141,6 +141,7 @@ func (l *Ledger) getOrCreateRow(s *Site, key rowKey, namedByRobots bool, at int6
 	before := len(s.Rows)
 	w := s.getOrCreateRow(key, namedByRobots, at, l.numRows < maxAllRows)
 	l.numRows += len(s.Rows) - before // This is one row more, or one less after rows were merged.
+	w.NamedByRobots = w.NamedByRobots || namedByRobots
 	return w
 }
 

@@ -94,7 +94,6 @@ func (w *Row) countRequest(q *Request) {
 		w.LastAction = q.Action
 	}
 	w.LastSeen = max(w.LastSeen, at)
-	w.NamedByRobots = w.NamedByRobots || q.NamedByRobots
 	if w.RobotsFetch == nil || at >= w.RobotsFetch.At {
 		w.RequestsSinceFetch++
 	}
