@@ -67,6 +67,27 @@ func TestSites(t *testing.T) {
 	}
 }
 
+// TestChangeWithFindings says that lint has findings in a changed file. The parser does not know how
+// many.
+func TestChangeWithFindings(t *testing.T) {
+	for name, tc := range map[string]struct{ text, want string }{
+		"no finding":   {others, "Since 13:00 UTC the file has 1 rule, before that it had 1."},
+		"one finding":  {others + "Disallow: drafts\n", "Since 13:00 UTC the file has 2 rules, before that it had 1. lint reports findings."},
+		"two findings": {others + "Disallow: a\nDisallow: b\n", "Since 13:00 UTC the file has 3 rules, before that it had 1. lint reports findings."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.answer("a.test", "monitor", 200, rules)
+			w.leap(time.Hour)
+			w.answer("a.test", "monitor", 200, tc.text)
+			w.leap(time.Minute)
+			if a := w.only(); a.Kind != RobotsChanged || a.Detail != tc.want {
+				t.Errorf("got %s %q, want %q", a.Kind, a.Detail, tc.want)
+			}
+		})
+	}
+}
+
 // TestHeldBack tells of a change that waits, and not of the change.
 func TestHeldBack(t *testing.T) {
 	w := newWorld(t)
