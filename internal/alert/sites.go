@@ -120,6 +120,10 @@ func (s *siteRobots) rulesGoneAlerts() []Alert {
 	}
 	title := "is gone"
 	switch problem.Cause {
+	case report.RefusedToGuard:
+		title = fmt.Sprintf("is refused with status %d", s.State.Current.Status)
+	case report.UTF16:
+		title = "has become UTF-16, which crawlers cannot read"
 	case report.WebPage:
 		title = "has become a web page"
 	case report.Blank:
