@@ -120,6 +120,10 @@ func (s *siteRobots) rulesGoneAlerts() []Alert {
 	}
 	title := "is gone"
 	switch problem.Cause {
+	case report.RefusedToGuard:
+		title = fmt.Sprintf("is refused with status %d", s.State.Current.Status)
+	case report.UTF16:
+		title = "has become UTF-16, which crawlers cannot read"
 	case report.WebPage:
 		title = "has become a web page"
 	case report.Blank:
@@ -204,8 +208,8 @@ func (s *siteRobots) changedRulesAlerts() []Alert {
 	}
 	previous := s.State.Previous[0]
 	detail := fmt.Sprintf("Since %s the file has %s, before that it had %d.", formatTime(current.FirstFetched, s.now), formatRuleCount(current.Robots.RuleCount()), previous.Robots.RuleCount())
-	if findings, more := current.Robots.Findings(); len(findings) > 0 {
-		detail += fmt.Sprintf(" lint reports %d findings.", len(findings)+more)
+	if findings, _ := current.Robots.Findings(); len(findings) > 0 {
+		detail += " lint reports findings." // Their number is unknown, because lint checks more than the parser.
 	}
 	return s.completeAlert(Alert{
 		Kind: RobotsChanged, Severity: Info, Since: current.FirstFetched,

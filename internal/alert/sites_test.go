@@ -67,6 +67,53 @@ func TestSites(t *testing.T) {
 	}
 }
 
+// TestGoneTitle names what the guard gets instead of the rules. Only a missing file is gone.
+func TestGoneTitle(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status     int
+		text, want string
+	}{
+		"no file":    {404, "", "The robots.txt of a.test is gone"},
+		"refused":    {403, "", "The robots.txt of a.test is refused with status 403"},
+		"login":      {401, "", "The robots.txt of a.test is refused with status 401"},
+		"a web page": {200, page, "The robots.txt of a.test has become a web page"},
+		"empty":      {200, "", "The robots.txt of a.test has become empty"},
+		"UTF-16":     {200, "\xff\xfeU\x00s\x00", "The robots.txt of a.test has become UTF-16, which crawlers cannot read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.answer("a.test", "enforce", 200, rules)
+			w.leap(time.Hour)
+			w.answer("a.test", "enforce", tc.status, tc.text)
+			w.leap(time.Minute)
+			if a := w.only(); a.Kind != RobotsGone || a.Title != tc.want {
+				t.Errorf("got %s %q, want %q", a.Kind, a.Title, tc.want)
+			}
+		})
+	}
+}
+
+// TestChangeWithFindings says that lint has findings in a changed file. The parser does not know how
+// many.
+func TestChangeWithFindings(t *testing.T) {
+	for name, tc := range map[string]struct{ text, want string }{
+		"no finding":   {others, "Since 13:00 UTC the file has 1 rule, before that it had 1."},
+		"one finding":  {others + "Disallow: drafts\n", "Since 13:00 UTC the file has 2 rules, before that it had 1. lint reports findings."},
+		"two findings": {others + "Disallow: a\nDisallow: b\n", "Since 13:00 UTC the file has 3 rules, before that it had 1. lint reports findings."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.answer("a.test", "monitor", 200, rules)
+			w.leap(time.Hour)
+			w.answer("a.test", "monitor", 200, tc.text)
+			w.leap(time.Minute)
+			if a := w.only(); a.Kind != RobotsChanged || a.Detail != tc.want {
+				t.Errorf("got %s %q, want %q", a.Kind, a.Detail, tc.want)
+			}
+		})
+	}
+}
+
 // TestHeldBack tells of a change that waits, and not of the change.
 func TestHeldBack(t *testing.T) {
 	w := newWorld(t)

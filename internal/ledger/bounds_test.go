@@ -93,6 +93,90 @@ func TestRoomComesBack(t *testing.T) {
 	}
 }
 
+// TestUnnamedTakesNoNamedRow fills a site with rows. Named crawlers then are idle for longest, but a
+// crawler that robots.txt does not name can only get the row of another one.
+func TestUnnamedTakesNoNamedRow(t *testing.T) {
+	for _, tc := range []struct {
+		name                 string
+		named, idle, unnamed int // idle are unnamed crawlers that do not return
+		wantRow              bool
+	}{
+		{"an unnamed crawler is idle", reservedRows, 1, maxRows - reservedRows - 1, true},
+		{"only named crawlers are idle", reservedRows, 0, maxRows - reservedRows, false},
+		{"fewer named crawlers than reserved rows", 1, 0, maxRows - reservedRows, false},
+		{"all rows are named", maxRows, 0, 0, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newClock()
+			l := New(c.now)
+			ask := func(token string, named bool) {
+				q := gptbot(c.now(), "/")
+				q.Token, q.NamedByRobots = token, named
+				record(l, q)
+			}
+			for i := range tc.named {
+				ask(fmt.Sprint("named", i), true)
+			}
+			c.advance(time.Second)
+			for i := range tc.idle {
+				ask(fmt.Sprint("idle", i), false)
+			}
+			for range 2 {
+				for i := range tc.unnamed {
+					ask(fmt.Sprint("bot", i), false)
+				}
+				c.advance(minIdleToLoseRow + time.Minute)
+			}
+			c.advance(-time.Hour) // The unnamed crawlers that returned are idle for 23 hours.
+			for range 2 {
+				ask("late", false)
+			}
+			site := l.Snapshot().Sites[0]
+			for i := range tc.named {
+				if !slices.ContainsFunc(site.Rows, func(w *Row) bool { return w.Token == fmt.Sprint("named", i) }) {
+					t.Errorf("named%d has lost its row", i)
+				}
+			}
+			if got := slices.ContainsFunc(site.Rows, func(w *Row) bool { return w.Token == "late" }); got != tc.wantRow {
+				t.Errorf("the late crawler has a row: %t, want %t", got, tc.wantRow)
+			}
+		})
+	}
+}
+
+// TestNamedWithoutRequests reserves rows for crawlers that robots.txt names, and leaves the other rows
+// to unnamed crawlers, whether the named ones request pages or not.
+func TestNamedWithoutRequests(t *testing.T) {
+	for name, count := range map[string]func(*Ledger, *Request){
+		"requests": (*Ledger).Record,
+		"robots fetches": func(l *Ledger, q *Request) {
+			l.RecordRobotsFetch(q, RobotsFetch{At: q.unixMilli(), Status: 200})
+		},
+		"responses": func(l *Ledger, q *Request) {
+			l.RecordResponse(&Response{At: q.At, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClock()
+			l := New(c.now)
+			for i := range maxRows - reservedRows {
+				q := gptbot(c.now(), "/")
+				q.Token = fmt.Sprint("named", i)
+				count(l, q)
+				l.flush()
+			}
+			q := gptbot(c.now(), "/")
+			q.Token, q.NamedByRobots = "unnamed", false
+			record(l, q)
+			s := l.Snapshot()
+			if !s.row(t, "example.com", "named0").NamedByRobots {
+				t.Error("named0 counts as not named")
+			}
+			s.row(t, "example.com", "unnamed")
+		})
+	}
+}
+
 // TestLedgerHostile takes no more memory than it says, whatever clients invent.
 func TestLedgerHostile(t *testing.T) {
 	c := newClock()

@@ -143,6 +143,7 @@ func (l *Ledger) getOrCreateRow(s *Site, key rowKey, namedByRobots bool, at int6
 	before := len(s.Rows)
 	w := s.getOrCreateRow(key, namedByRobots, at, l.numRows < maxAllRows)
 	l.numRows += len(s.Rows) - before // The difference is 1, 0 or -1, as rows can be merged.
+	w.NamedByRobots = w.NamedByRobots || namedByRobots
 	return w
 }
 

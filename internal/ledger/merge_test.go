@@ -3,6 +3,8 @@ package ledger
 import (
 	"testing"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
 // TestMerge adds up what several instances have counted.
@@ -37,6 +39,46 @@ func TestMerge(t *testing.T) {
 	}
 	if got := Merge(); got.Sites != nil || got.Since != 0 {
 		t.Errorf("nothing merged is %+v", got)
+	}
+}
+
+// TestMergedLastAction merges a row of an instance that acted on a crawler with a row of an instance
+// that let it pass.
+func TestMergedLastAction(t *testing.T) {
+	for _, tc := range []struct {
+		name           string
+		earlier, later judge.Action
+		want           judge.Action
+	}{
+		{"no action after a block", judge.Blocked, judge.NoAction, judge.Blocked},
+		{"a block after no action", judge.NoAction, judge.Blocked, judge.Blocked},
+		{"only logged after a block", judge.Blocked, judge.Logged, judge.Logged},
+		{"no action at all", judge.NoAction, judge.NoAction, judge.NoAction},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newClock()
+			count := func(action judge.Action) Snapshot {
+				l := New(c.now)
+				q := gptbot(c.now(), "/")
+				q.Action = action
+				record(l, q)
+				return l.Snapshot()
+			}
+			earlier := count(tc.earlier)
+			c.advance(5 * time.Minute)
+			later := count(tc.later)
+			restored := New(c.now)
+			restored.RestoreSite(later.Sites[0], noon)
+			restored.RestoreSite(earlier.Sites[0], noon)
+			for name, s := range map[string]Snapshot{
+				"later into earlier": Merge(earlier, later), "earlier into later": Merge(later, earlier), "restored": restored.Snapshot(),
+			} {
+				w := s.row(t, "example.com", "GPTBot")
+				if w.LastAction != tc.want || w.LastSeen != c.now().UnixMilli() {
+					t.Errorf("%s: %s, seen at %s; want %s", name, w.LastAction, FromUnixMilli(w.LastSeen), tc.want)
+				}
+			}
+		})
 	}
 }
 

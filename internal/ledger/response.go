@@ -45,11 +45,13 @@ func (l *Ledger) RecordResponse(a *Response) {
 }
 
 func (w *Row) countResponse(a *Response) {
-	if at := a.At.UnixMilli(); w.FirstSeen == 0 { // Its request is not counted yet.
-		w.FirstSeen, w.LastSeen = at, at
+	at := a.At.UnixMilli()
+	if w.FirstSeen == 0 { // Its request is not counted yet.
+		w.FirstSeen = at
 	}
+	w.LastSeen = max(w.LastSeen, at)
 	i, size := responseCounterIndex(a.Kind, a.Status), uint64(max(a.Bytes, 0))
-	w.Responses.updateBuckets(a.At.UnixMilli(), func(c *ResponseBucket) {
+	w.Responses.updateBuckets(at, func(c *ResponseBucket) {
 		if c[i] < math.MaxUint32 {
 			c[i]++
 		}

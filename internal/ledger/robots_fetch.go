@@ -17,8 +17,9 @@ func (l *Ledger) RecordRobotsFetch(q *Request, fetch RobotsFetch) {
 	s.revision++
 	w := l.getOrCreateRow(s, newRowKey(q.Token, q.Class, q.Identity), q.NamedByRobots, fetch.At)
 	if w.FirstSeen == 0 {
-		w.FirstSeen, w.LastSeen = fetch.At, fetch.At
+		w.FirstSeen = fetch.At
 	}
+	w.LastSeen = max(w.LastSeen, fetch.At)
 	if w.RobotsFetch == nil || fetch.At >= w.RobotsFetch.At {
 		w.RobotsFetch, w.RequestsSinceFetch = &fetch, 0
 	}

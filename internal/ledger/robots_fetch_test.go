@@ -74,6 +74,38 @@ func TestFetchedVersion(t *testing.T) {
 	}
 }
 
+// TestCrawlerWithoutRequests keeps the row of a crawler that sends no counted requests, until
+// the retention has passed since the crawler was last seen.
+func TestCrawlerWithoutRequests(t *testing.T) {
+	for name, count := range map[string]func(*Ledger, *Request){
+		"robots fetches": func(l *Ledger, q *Request) {
+			l.RecordRobotsFetch(q, RobotsFetch{At: q.unixMilli(), Status: 200})
+		},
+		"responses": func(l *Ledger, q *Request) {
+			l.RecordResponse(&Response{At: q.At, Site: q.Site, Token: q.Token, Class: q.Class, Identity: q.Identity})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClock()
+			l := New(c.now)
+			for range 100 {
+				c.advance(24 * time.Hour)
+				count(l, gptbot(c.now(), "/"))
+				l.Snapshot()
+			}
+			count(l, gptbot(c.now().Add(-time.Hour), "/"))
+			w := l.Snapshot().row(t, "example.com", "GPTBot")
+			if first := FromUnixMilli(w.FirstSeen); !first.Equal(noon.Add(24*time.Hour)) || w.LastSeen != c.now().UnixMilli() {
+				t.Errorf("seen from %s to %s", first, FromUnixMilli(w.LastSeen))
+			}
+			c.advance(MaxRetention + 2*time.Minute)
+			if s := l.Snapshot(); len(s.Sites) > 0 {
+				t.Errorf("%d sites after the retention", len(s.Sites))
+			}
+		})
+	}
+}
+
 // TestLastRobotsFetch finds the fetches of crawlers with a row of their own.
 func TestLastRobotsFetch(t *testing.T) {
 	c := newClock()

@@ -94,7 +94,6 @@ func (w *Row) countRequest(q *Request) {
 		w.LastAction = q.Action
 	}
 	w.LastSeen = max(w.LastSeen, at)
-	w.NamedByRobots = w.NamedByRobots || q.NamedByRobots
 	if w.RobotsFetch == nil || at >= w.RobotsFetch.At {
 		w.RequestsSinceFetch++
 	}
@@ -215,9 +214,11 @@ func (w *Row) merge(other *Row) {
 	if other.FirstViolation != 0 && (w.FirstViolation == 0 || other.FirstViolation < w.FirstViolation) {
 		w.FirstViolation = other.FirstViolation
 	}
-	if other.LastSeen > w.LastSeen {
-		w.LastSeen, w.LastAction = other.LastSeen, other.LastAction
+	// A row that was seen later can have no action, because another instance acted on the crawler.
+	if other.LastAction != judge.NoAction && (other.LastSeen > w.LastSeen || w.LastAction == judge.NoAction) {
+		w.LastAction = other.LastAction
 	}
+	w.LastSeen = max(w.LastSeen, other.LastSeen)
 	w.NamedByRobots = w.NamedByRobots || other.NamedByRobots
 	switch {
 	case other.RobotsFetch == nil && w.RobotsFetch == nil:

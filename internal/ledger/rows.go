@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -93,7 +94,8 @@ func (s *Site) anySharedRow() *Row {
 
 // makeRoomForRow reports whether the site has room for the row of another crawler. named reports
 // whether the robots.txt names the crawler. If the site is full, makeRoomForRow merges the row of
-// the longest idle crawler into a shared row, but only after minIdleToLoseRow without requests.
+// the longest idle crawler into a shared row, but only after minIdleToLoseRow without requests. For a crawler that
+// robots.txt does not name, this is a row of another such crawler.
 func (s *Site) makeRoomForRow(named bool, at int64) bool {
 	if !named && at < s.noRoomUntil {
 		return false
@@ -107,12 +109,19 @@ func (s *Site) makeRoomForRow(named bool, at int64) bool {
 		if !w.NamedByRobots {
 			notNamed++
 		}
+		if !named && w.NamedByRobots {
+			continue // A crawler that robots.txt does not name must not take a reserved row.
+		}
 		if idlest < 0 || w.LastSeen < s.Rows[idlest].LastSeen {
 			idlest = i
 		}
 	}
 	if unshared < maxRows && (named || notNamed < maxRows-reservedRows) {
 		return true
+	}
+	if idlest < 0 {
+		s.noRoomUntil = math.MaxInt64 // All rows stay named. A change of the rows resets the time.
+		return false
 	}
 	if idleAt := s.Rows[idlest].LastSeen + minIdleToLoseRow.Milliseconds(); at < idleAt {
 		s.noRoomUntil = idleAt

@@ -83,10 +83,12 @@ func (q *deliveryQueue) nextToSend(alerts []alert.Alert, settings deliverySettin
 // yet.
 func (q *deliveryQueue) findPending(alerts []alert.Alert, minSeverity alert.Severity, now time.Time) (p pendingAlerts) {
 	isGracePeriod := now.Sub(q.firstUpdate) < restartGracePeriod
-	isOpen := make(map[string]bool) // The key is the ID of a listed alert.
+	isOpen := make(map[string]bool)       // The key is the ID of a listed alert.
+	endedAt := make(map[string]time.Time) // These are the ends of listed alerts that are over.
 	for _, a := range alerts {
 		sent, isSent := q.sent[a.ID]
 		if isOpen[a.ID] = a.State != alert.Over; !isOpen[a.ID] {
+			endedAt[a.ID] = a.Until
 			continue
 		}
 		if isSent {
@@ -101,7 +103,10 @@ func (q *deliveryQueue) findPending(alerts []alert.Alert, minSeverity alert.Seve
 		if open || !isListed && sent.isRestored && isGracePeriod {
 			continue
 		}
-		sent.State, sent.Until = alert.Over, now.UTC()
+		sent.State, sent.Until = alert.Over, endedAt[id]
+		if sent.Until.IsZero() { // The alert is not listed any more, for example after a restart.
+			sent.Until = now.UTC()
+		}
 		p.ended = append(p.ended, sent.Alert)
 	}
 	slices.SortFunc(p.ended, func(x, y alert.Alert) int { return x.Severity.Compare(y.Severity) })

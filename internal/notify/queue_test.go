@@ -78,6 +78,35 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// TestEndOfAlert reports the time at which an alert ended, which is earlier than the message.
+func TestEndOfAlert(t *testing.T) {
+	now, ended := start.Add(time.Hour), start.Add(30*time.Minute)
+	for _, tc := range []struct {
+		name string
+		list string
+		end  time.Time // of the listed alert
+		want time.Time
+	}{
+		{"listed as over", "a:critical:over", ended, ended},
+		{"listed as over without an end", "a:critical:over", time.Time{}, now},
+		{"not listed", "", time.Time{}, now},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			q := newQueue()
+			p, _, _ := q.nextToSend(alertsOf("a:critical:open"), deliverySettings{minSeverity: alert.Info}, start)
+			q.recordSent(p, start)
+			listed := alertsOf(strings.Fields(tc.list)...)
+			for i := range listed {
+				listed[i].Until = tc.end
+			}
+			p, _, _ = q.nextToSend(listed, deliverySettings{minSeverity: alert.Info}, now)
+			if len(p.ended) != 1 || p.ended[0].State != alert.Over || !p.ended[0].Until.Equal(tc.want) {
+				t.Errorf("got %+v, want an end at %s", p.ended, tc.want)
+			}
+		})
+	}
+}
+
 // TestQueueFails is tried again later, with what is so then.
 func TestQueueFails(t *testing.T) {
 	by := deliverySettings{minSeverity: alert.Info, wait: time.Second, interval: time.Second}

@@ -148,7 +148,7 @@ type crawlerResponses struct {
 	WithheldFinding
 	lastResponse time.Time
 	// These are the networks of unverified clients that got no robots.txt, and that got one. Each list
-	// has at most minNetworks.
+	// has at most minNetworks and testNetwork.
 	withheldNetworks, servedNetworks []netip.Prefix
 }
 
@@ -241,9 +241,10 @@ func (d *crawlerResponses) recordFile(f RobotsFetcher) bool {
 	return len(d.withheldNetworks) == 0 || len(d.servedNetworks) >= minNetworks
 }
 
-// addNetwork adds a network to a list. The list has at most minNetworks, and each network once.
+// addNetwork adds a network to a list. The list has each network once, and at most minNetworks. It
+// has room for testNetwork in addition, because a self-test is a finding of its own.
 func addNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
-	if len(list) >= minNetworks || slices.Contains(list, n) {
+	if slices.Contains(list, n) || len(list) >= minNetworks && n != testNetwork {
 		return list
 	}
 	return append(list, n)

@@ -146,6 +146,28 @@ func TestWithheldOnlyInTest(t *testing.T) {
 	}
 }
 
+// TestSelfTestAfterClients remembers the self-test if clients of enough networks got the same before.
+func TestSelfTestAfterClients(t *testing.T) {
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	page := RobotsResponse{Status: 403, IsHTML: true}
+	for clients := range minNetworks + 2 {
+		var x WithheldTracker
+		for n := range clients {
+			f := RobotsFetcher{Site: "a.test", Token: "GPTBot", Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, byte(n), 0}), 24)}
+			x.RecordResponse(f, page, now)
+		}
+		for range 2 {
+			x.RecordSelfTest(RobotsFetcher{Site: "a.test", Token: "GPTBot"}, page, now)
+		}
+		if found := x.Find("", now); len(found) != 1 || !found[0].SelfTestGetsSame {
+			t.Errorf("after %d clients: found %+v", clients, found)
+		}
+		if n := len(x.sites["a.test"].crawlers[0].withheldNetworks); n > minNetworks+1 {
+			t.Errorf("after %d clients: %d networks", clients, n)
+		}
+	}
+}
+
 // TestWithheldPerCrawler keeps crawlers and sites apart.
 func TestWithheldPerCrawler(t *testing.T) {
 	var x WithheldTracker
