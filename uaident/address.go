@@ -6,11 +6,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// identifyByContact identifies a robot that sends a browser's User-Agent followed by the robot's
-// address: "Mozilla/5.0 (X11; Linux x86_64) ... Safari/537.36 (+https://acme.example/bot)". The
-// token is the host of the address. If the registry has an entry for the host or for the label
-// before its public suffix, identifyByContact returns that entry. A host without a dot is ignored,
-// because the host could match the `*` group or another crawler.
+// identifyByContact identifies a robot by its address in a browser's User-Agent, or in a User-Agent
+// without products: "Mozilla/5.0 (X11; Linux x86_64) ... Safari/537.36
+// (+https://acme.example/bot)". The token is the host of the address. If the registry has an entry
+// for the host, the result has that entry. If the registry has a crawler's entry for the label
+// before the public suffix, the result has that entry, and the label is the token. A host without a
+// dot is ignored, because the host could match the `*` group or another crawler.
 func (s *parsedUserAgent) identifyByContact(r *Registry) Identity {
 	if s.firstProductIndex() >= 0 && !s.startsLikeBrowser() || s.isFromApp() {
 		return Identity{}

@@ -90,8 +90,8 @@ func (s *parsedUserAgent) isApplicationAt(start, end int) bool {
 	}
 }
 
-// applicationNames are names of well-known applications and browsers, in lower case and sorted.
-// No crawler uses these names.
+// applicationNames are names of well-known applications and browsers, in lower case and sorted. In
+// the built-in registry, only libraries and previews have these names.
 var applicationNames = [...]string{
 	"1password", "antigravity", "arc", "atlas", "bitwarden", "chatgpt atlas", "code", "code - insiders", "code - oss",
 	"codebuddy", "comet", "cursor", "dia", "dingtalk", "discord", "epicgameslauncher", "feishu", "figma", "figmaagent",
@@ -103,7 +103,7 @@ var applicationNames = [...]string{
 }
 
 // IsApplication reports whether name, ignoring case, is a well-known application or browser, such
-// as Code (VS Code). No crawler uses these names.
+// as Code (VS Code). In the built-in registry, only libraries and previews have such names.
 func IsApplication(name string) bool {
 	if len(name) > maxName {
 		return false

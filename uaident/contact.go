@@ -34,8 +34,8 @@ var isContactDelimiter = [256]bool{
 	' ': true, '\t': true, '(': true, ')': true, '[': true, ']': true, '<': true, '>': true, ';': true, ',': true, '"': true, '\'': true,
 }
 
-// startsWithMailTag reports whether s, the part of a word after a plus sign, begins with the tag
-// and domain of a mail address: "links@example.com" of "crawlers+links@example.com".
+// startsWithMailTag reports whether s, the rest of the User-Agent after a plus sign, begins with
+// the tag and domain of a mail address: "links@example.com" of "crawlers+links@example.com".
 func startsWithMailTag(s string) bool {
 	s = s[len(words.FirstWord(s)):]
 	return len(s) > 1 && s[0] == '@' && words.IsAlnum(s[1]) && startsWithDomain(s)
@@ -57,9 +57,10 @@ func startsWithDomain(s string) bool {
 	return false
 }
 
-// isRobotAddress reports whether contact is a robot's URL or mail address. This is so if the path,
-// the mailbox or the first label of the host contains a word for a robot. Addresses of services and
-// of source code do not qualify.
+// isRobotAddress reports whether contact is a robot's URL or mail address. The mailbox or the path
+// must contain a word for a robot, or the first of at least three labels of the host must be a
+// generic word for a robot: bot.acme.example. Addresses of services and URLs on codeHosts do not
+// qualify.
 func isRobotAddress(contact string) bool {
 	if isServiceName(contact) {
 		return false
@@ -107,7 +108,7 @@ func splitURL(contact string) (host, path string) {
 }
 
 // isSourceCodeURL reports whether contact is the URL of a program's source code. A URL with a word
-// for a robot in its path belongs to the robot instead.
+// for a robot in its path belongs to the robot instead, unless the path is a service's name.
 func isSourceCodeURL(contact string) bool {
 	host, path := splitURL(contact)
 	return isCodeHost(host) && (!containsRobotWord(path) || isServiceName(path))
@@ -121,7 +122,8 @@ var codeHosts = [...]string{"github.com", "gitlab.com", "codeberg.org", "bitbuck
 func isCodeHost(host string) bool { return isOneOf(trimWWWAndPort(host), codeHosts[:]) }
 
 // containsRobotWord reports whether a path or mailbox contains a word for a robot. Such a word
-// begins with bot, is spelled like a robot's name, or contains crawl, robot or spider.
+// begins with the part bot (bot-info, but not bottle), is spelled like a robot's name, or contains
+// crawl, robot or spider.
 func containsRobotWord(pathOrMailbox string) bool {
 	for i := 0; i < len(pathOrMailbox); {
 		w := words.FirstWord(pathOrMailbox[i:])

@@ -23,12 +23,13 @@ var kindNames = map[words.Kind]string{
 	words.Name: "name", words.Contact: "contact", words.Generic: "generic", words.Tool: "tool",
 }
 
-// ExaminedWords returns the words that [Registry.Identify] examined, in order, as an explanation of
-// an identity. ExaminedWords omits numbers and words of browsers.
+// ExaminedWords returns the words of a User-Agent that can affect the result of
+// [Registry.Identify], in order, as an explanation of an identity. ExaminedWords omits numbers,
+// words such as "like" and "compatible", and words of browsers that begin no registry name.
 func (r *Registry) ExaminedWords(ua string) []ExaminedWord {
 	var s parsedUserAgent
 	s.splitWords(r, ua)
-	s.findRegisteredNames(r) // This loop merges the words of each name.
+	s.findRegisteredNames(r) // This call merges the words of each name.
 	examined := make([]ExaminedWord, 0, s.numWords)
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]

@@ -12,24 +12,33 @@ func Identify(ua string) Identity { return defaultRegistry.IdentifyWithOverlay(u
 //
 // The first match in this list is the result:
 //
-//   - A registry name. If several names occur, a name to which the `*` group applies takes
-//     precedence, then the first product (unless the User-Agent begins with Mozilla), then a name
-//     with a contact, then the first name. A name after "like" is ignored. A name that is also an
-//     app's name or an ordinary word must be in the position of a product.
+//   - A crawler's name in the registry. If several names occur, a name to which the `*` group
+//     applies takes precedence, then the first product (unless the User-Agent begins like a
+//     browser's), then a name with a contact, then a name after "compatible;", then the first name.
+//     A name after "like" is ignored. A name that is also an app's name or an ordinary word must be
+//     in the position of a product. An unknown robot takes precedence if it is the first product,
+//     as in "FooBot (compatible; Googlebot/2.1)", or if the registry name is exempt from `*`.
 //   - A form that only robots send (class [GenericCrawler]): a word such as FooBot, the form
 //     "(compatible; Foo/1.0; +http...", or a robot's URL or mail address.
 //   - A form that apps and services send too (class [Other]): any other URL or mail address next to
-//     a product, a name after "compatible;" alone, or a word such as webhook or checker.
-//   - An HTTP library or a headless browser.
-//   - The first product, unless the User-Agent begins like a browser's (class [Other]).
+//     a product, a name after "compatible;" alone, a word such as webhook or checker, or an unknown
+//     product after "Mozilla/5.0".
+//   - The name of an HTTP library or a headless browser in the registry.
+//   - A robot's URL or mail address in a browser's User-Agent. If the registry has an entry for the
+//     host, the result is that entry, else the class is [GenericCrawler].
+//   - The first product, unless the User-Agent begins like a browser's. The class is [Library] for
+//     a product that is spelled like a library, and [Other] for other products.
 func (r *Registry) Identify(ua string) Identity { return r.IdentifyWithOverlay(ua, nil) }
 
 // IdentifyWithOverlay is [Registry.Identify] with the additional names of an overlay. o may be nil.
-// Registry names take precedence, except after a name of the overlay. A name of the overlay
-// must be in the position of a product: with a version or a contact, after "compatible;", as
-// the first product, or spelled like a robot's name. A version may follow the name directly.
-// A browser with a name of the overlay has class [Other]. Names of applications on a browser
-// engine require [Overlay.WithApplications].
+// A registry name to which the `*` group applies takes precedence over the names of the overlay. If
+// a name of the overlay precedes such a registry name, it is the token of the result. Over all
+// other registry names, the names of the overlay take precedence. A name of the overlay must be in
+// the position of a product: with a version or a contact, after "compatible;", as the first
+// product, or spelled like a robot's name. A version may follow the name directly, as in
+// FooBot-2.0. In a browser's User-Agent, the name can also be in the host of a URL. A client with a
+// name of the overlay has class [GenericCrawler] if the User-Agent has further evidence of a robot,
+// and [Other] if not. Names of applications on a browser engine require [Overlay.WithApplications].
 func (r *Registry) IdentifyWithOverlay(ua string, o *Overlay) Identity {
 	return r.IdentifyWithLazyOverlay(ua, func() *Overlay { return o })
 }
@@ -55,7 +64,8 @@ func (r *Registry) IdentifyWithLazyOverlay(ua string, overlay func() *Overlay) I
 	return Identity{}
 }
 
-// robotBits are the bits of parsedUserAgent.kindBits that are never set for a browser.
+// robotBits are the bits of parsedUserAgent.kindBits that can be evidence of a robot. If one of
+// them is set, isPlainBrowser returns false.
 const robotBits = unknownRobotLikeBit | unknownAfterCompatibleBit | 1<<words.Name | 1<<words.Generic
 
 // isPlainBrowser reports whether the User-Agent begins like a browser's and contains no evidence of
@@ -73,8 +83,9 @@ func (s *parsedUserAgent) isPlainBrowser() bool {
 	}
 }
 
-// startsLikeBrowser reports whether the User-Agent begins with a word of browsers, such as Mozilla
-// or Opera.
+// startsLikeBrowser reports whether the first word of the User-Agent is a word of browsers, such as
+// Mozilla or Opera, or is "like", "compatible" or Android. Numbers and contacts before it are
+// skipped.
 func (s *parsedUserAgent) startsLikeBrowser() bool {
 	switch s.firstKind {
 	case words.Browser, words.Like, words.Compatible, words.Device:

@@ -29,14 +29,15 @@ const (
 	FromGroupName                    // The robots.txt has a group for a product.
 	FromSuffix                       // A word ends like a robot's name, or is a word for a robot.
 	FromConvention                   // The form "(compatible; FooBar/1.0; +http..." is the convention of crawlers.
-	FromRobotContact                 // A product stands next to a robot's URL or mail address.
+	FromRobotContact                 // The User-Agent contains a robot's URL or mail address.
 	FromCompatible                   // This evidence is weak: a name stands after "compatible;".
-	FromContact                      // This evidence is weak: a product stands next to a URL or mail address.
-	FromTool                         // This evidence is weak: a word such as webhook or checker.
-	FromStructure                    // This evidence is weak: an unknown product after "Mozilla/5.0".
-	FromLibrary                      // A name is that of an HTTP library.
-	FromHeadless                     // A name is that of a headless browser.
-	FromFirstProduct                 // The first product is used if it is not Mozilla.
+	// This evidence is weak: any other URL or mail address, or a domain name as the first product.
+	FromContact
+	FromTool         // This evidence is weak: a word such as webhook or checker.
+	FromStructure    // This evidence is weak: an unknown product after "Mozilla/5.0".
+	FromLibrary      // A name is that of an HTTP library.
+	FromHeadless     // A name is that of a headless browser.
+	FromFirstProduct // No other evidence exists: the first product is not a word of browsers.
 	numEvidenceKinds
 )
 

@@ -66,9 +66,9 @@ func (s *parsedUserAgent) startsWithName(i int, name string) bool {
 	return strings.HasPrefix(s.ua[s.words[i].start:], name)
 }
 
-// nameEndingAt returns the name whose last word is word i: "Acme Web Crawler" for the word Crawler.
-// The result is "" if word i is a generic word such as crawler and no word of a name precedes word
-// i.
+// nameEndingAt returns the name whose last word is word i. For a generic word such as Crawler, the
+// name includes the words before it, as in "Acme Web Crawler", and the result is "" if no word of a
+// name precedes it. For an unknown word such as FooBot-2.0, the name is that word up to a dot.
 func (s *parsedUserAgent) nameEndingAt(i int) string {
 	w := &s.words[i]
 	start := int(w.start)

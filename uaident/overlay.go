@@ -52,9 +52,11 @@ type overlayName struct {
 }
 
 // NewOverlay returns an overlay for [Registry.IdentifyWithOverlay] with the given group names of a
-// robots.txt, or nil if no name is usable. NewOverlay removes a version (FooBot/2.1) or `*` at the
-// end of a name. NewOverlay drops names in the registry, words of browsers, generic robot words,
-// names longer than 100 bytes, and names after the first 256. The overlay does not retain names.
+// robots.txt, or nil if no name is usable. NewOverlay removes the rest of a name from the first `*`
+// or slash, such as the version in FooBot/2.1. NewOverlay drops names in the registry, words of
+// words.json, first words of registry names, names without a letter or with another first byte than
+// a letter or digit, names longer than 100 bytes, and names after the first 256 usable names. The
+// overlay does not retain names.
 func (r *Registry) NewOverlay(names []string) *Overlay {
 	var o *Overlay
 	for _, name := range names {

@@ -146,9 +146,10 @@ func (s *parsedUserAgent) lookUpWithoutVersion(r *Registry, w *word) {
 }
 
 // lookUpWithoutDomain looks up an unknown domain name without its top-level domain: HostTracker for
-// HostTracker.com. Libraries are excluded, because a site with the name of a library is unrelated
-// to the library. Ambiguous names are excluded, because a rule for the crawler must not block the
-// clients of an unrelated site.
+// HostTracker.com. Libraries and headless browsers are excluded, because a site with the name of
+// such a program is unrelated to the program. Ambiguous names of crawlers to which the `*` group
+// applies are excluded except after "compatible;", because a rule for the crawler must not block
+// the clients of an unrelated site.
 func (s *parsedUserAgent) lookUpWithoutDomain(r *Registry, w *word) {
 	text := s.wordText(w)
 	i := strings.IndexByte(text, '.')

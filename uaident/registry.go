@@ -36,10 +36,10 @@ type Crawler struct {
 	// Family extends the entry to other names that begin with the token and "-" or a capital
 	// letter, such as Baiduspider-foo and YandexFoo, unless the registry contains the name.
 	Family bool
-	// App marks a name that a person's app sends too. The name identifies the crawler only next to
-	// a URL or mail address, after "compatible;", or if the name is spelled like a robot's. The
-	// names of the list "weak" in words.json also identify the crawler as the first product, unless
-	// an app sent the request.
+	// App marks an entry whose names a person's app sends too. Such a name identifies the crawler
+	// only before a URL or mail address, after "compatible;", or if the name is spelled like a
+	// robot's. The rule for names of the list "weak" in words.json is less strict: without App,
+	// such a name can also be the first product, unless an app sent the request.
 	App bool
 	// ExactCase marks a token that differs from another crawler's token by case only: ExaBot
 	// (Exa) and Exabot (Exalead). Any other spelling is the other crawler. Groups of a

@@ -78,8 +78,9 @@ var serviceWords = newWordSet(wordOptions{anywhere: true},
 	"opengraph", "oembed", // These are sources of link previews.
 )
 
-// serviceParts occur as whole parts in the names of robots that act for a person or a site: Preview
-// in Foo-Bot-Preview. In ShoppingBot, pingbot is not a whole part.
+// serviceParts occur in the names of robots that act for a person or a site: Preview in
+// Foo-Bot-Preview. Each must be a whole part, so pingbot does not match in ShoppingBot. Only
+// previewer, the longest, can also be the end of a part.
 var serviceParts = newWordSet(wordOptions{maxShortWord: len("pingbot")},
 	"pingbot", "preview", "previewer",
 	"webcal", "caldav", // These are for calendar subscriptions.
@@ -161,8 +162,8 @@ func looksLikeRobot(w string) bool {
 		len(w) > 8 && hasFoldedPrefix(w[len(w)-7:], "-google")
 }
 
-// looksLikeTool reports whether a part of w is a word for a tool: Checker in LinkChecker, preview
-// in page-preview-tool.
+// looksLikeTool reports whether a part of w ends with a word for a tool: Checker in LinkChecker,
+// preview in page-preview-tool. A word of at most five letters must be the whole part.
 func looksLikeTool(w string) bool { return toolParts.occursIn(w) }
 
 // isServiceName reports whether a name or address belongs to a robot that acts for a person or a

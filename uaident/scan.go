@@ -17,8 +17,8 @@ const (
 // word is a word of a User-Agent, or a URL or mail address. The registry sets kind and key:
 //
 //	kind                    key     meaning
-//	Unknown                 -1      in no name of the registry
-//	Unknown                 >= 0    the first word of longer registry names
+//	Unknown                 -1      not in words.json, and not the first word of a registry name
+//	Unknown                 >= 0    the first word of registry names with several words or ExactCase
 //	Browser                 >= 0    the same, and a word of browsers; other words of browsers are not stored
 //	Name, Generic or Tool   >= 0    a registry name, or a word of words.json
 //	Contact                 -1      a URL or mail address
@@ -54,14 +54,15 @@ type wordContext struct {
 
 // parsedUserAgent is a User-Agent and the words that splitWords found in it.
 type parsedUserAgent struct {
-	ua              string
-	words           [maxWords]word
-	numWords        int        // numWords is the number of valid elements of words.
-	firstKind       words.Kind // firstKind is the kind of the first word that is not a number.
-	hasFirstKind    bool       // hasFirstKind is true if firstKind is set.
-	numBrowserWords int        // numBrowserWords is the number of words of browsers in ua.
-	kindBits        uint32     // kindBits has the bits of the kinds of words in ua (see kindBit), and the bits below.
-	crawlerOffset   uint16     // findRegisteredNames sets crawlerOffset, the offset of the crawler's name in ua.
+	ua       string
+	words    [maxWords]word
+	numWords int // numWords is the number of valid elements of words.
+	// firstKind is the kind of the first word that is neither a number nor a contact.
+	firstKind       words.Kind
+	hasFirstKind    bool   // hasFirstKind is true if firstKind is set.
+	numBrowserWords int    // numBrowserWords is the number of words of browsers in ua.
+	kindBits        uint32 // kindBits has the bits of the kinds of words in ua (see kindBit), and the bits below.
+	crawlerOffset   uint16 // findRegisteredNames sets crawlerOffset, the offset of the crawler's name in ua.
 }
 
 // These are additional bits of parsedUserAgent.kindBits for unknown words in the User-Agent.
@@ -71,8 +72,9 @@ const (
 	unknownWordBit                               // The User-Agent has an unknown word.
 )
 
-// kindBit returns the bit of parsedUserAgent.kindBits that is set if the User-Agent contains a
-// word of kind k.
+// kindBit returns the bit of parsedUserAgent.kindBits for words of kind k. splitWords sets the bit
+// if it finds such a word. The bit for [words.Name] is also set for the first word of a longer
+// registry name. The bit for [words.Browser] is not set for words that isBrowserWord finds.
 func kindBit(k words.Kind) uint32 { return 1 << k }
 
 // commentDepthChange is 1 for a byte that opens a comment, -1 for a byte that closes a comment, and 0

@@ -155,8 +155,8 @@ func (s *parsedUserAgent) findRobotWord() int {
 	return generic
 }
 
-// toolWordIndex returns the index of the first word that is not in the registry and contains a word
-// for a tool, or -1.
+// toolWordIndex returns the index of the first unknown word (see [word]) that contains a word for a
+// tool, or -1. Words with any of wordFlags are excluded, such as words after "compatible;".
 func (s *parsedUserAgent) toolWordIndex() int {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
@@ -167,9 +167,10 @@ func (s *parsedUserAgent) toolWordIndex() int {
 	return -1
 }
 
-// compatibleWordIndex returns the index of the client's name after "compatible;", or -1. Old
-// browsers write their names there too. So the User-Agent must contain a contact, must contain no
-// word of browsers except Mozilla, or must have the name in a second comment.
+// compatibleWordIndex returns the index of an unregistered name after "compatible;", or -1. Old
+// browsers write their names there too. So the User-Agent must contain a contact, must begin with
+// Mozilla/5.0 and contain no other word of browsers, or must begin with Mozilla and have the name
+// in a second or later comment.
 func (s *parsedUserAgent) compatibleWordIndex() int {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
@@ -275,8 +276,9 @@ func (s *parsedUserAgent) applyFamily(r *Registry, id Identity) Identity {
 // topLevelDomains are the endings of words that isDomain accepts as domain names.
 var topLevelDomains = [...]string{".com", ".net", ".org", ".io", ".info", ".eu", ".co", ".ru", ".de", ".nl", ".cz", ".pl", ".fr", ".it", ".dev", ".ai", ".app"}
 
-// isDomain reports whether a word is a domain name below one of topLevelDomains. The bundle ID of
-// an app (com.example.app) is not a domain name.
+// isDomain reports whether a word is a domain name below one of topLevelDomains. A word that also
+// begins with its top-level domain, such as com.example.com, is not a domain name but the bundle ID
+// of an app.
 func isDomain(w string) bool {
 	dot := strings.LastIndexByte(w, '.')
 	if dot < 2 {

@@ -11,10 +11,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// WithCrawlers returns a registry with the given crawlers added to the entries of r. A crawler with
-// the token of an existing entry replaces that entry. An alias of an existing entry that is also a
-// name of a new crawler belongs to the new crawler only. To change single fields, change a copy of
-// the entry that [Registry.Lookup] returns.
+// WithCrawlers returns a registry with the given crawlers added to the entries of r. If the token
+// of an existing entry is the token or an alias of a new crawler, the new crawler replaces that
+// entry. If an alias of an existing entry is a name of a new crawler, the alias belongs to the new
+// crawler only. To change single fields, change a copy of the entry that [Registry.Lookup] returns.
 //
 // The error lists every invalid crawler (see [Registry.Validate]), every duplicate name, and every
 // fallback without an entry.

@@ -3,7 +3,7 @@ package addr
 import "strings"
 
 // AuthorityOfURL returns the host and port of a URL unchanged, without user and password.
-// AuthorityOfURL returns "" for a path.
+// AuthorityOfURL returns "" for a string without "://", such as a path.
 func AuthorityOfURL(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {

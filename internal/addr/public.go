@@ -39,8 +39,9 @@ func newReservedBlock(prefix string, sends bool) reservedBlock {
 	return reservedBlock{Prefix: p, isSource: sends, prefixBits: highBits(p.Addr()), prefixMask: ^uint64(0) << (64 - p.Bits())}
 }
 
-// highBits returns the first 64 bits of an IPv6 address, or the 32 bits of an IPv4 address. No block
-// has a longer prefix.
+// highBits returns the first 64 bits of an IPv6 address. For an IPv4 address, the upper 32 bits of
+// the result are the address, and the lower bits are 0. No reserved block has a prefix longer than
+// 64 bits.
 func highBits(addr netip.Addr) uint64 {
 	if addr.Is4() {
 		b := addr.As4()

@@ -36,7 +36,7 @@ type Checker struct {
 func (c *Checker) IsEnabled() bool { return c.Verifier != nil }
 
 // VerifyClient returns whether a client is the crawler that its User-Agent names, and the method
-// that verified this. It never waits for the network.
+// that confirmed or denied the claim, or None. VerifyClient never waits for the network.
 func (c *Checker) VerifyClient(r *http.Request, client uaident.Identity) (verify.State, verify.Method) {
 	if c.Verifier == nil || client.Crawler == nil {
 		return verify.Claimed, verify.None
@@ -104,9 +104,10 @@ type SharedState struct {
 	settings reload.ActiveSettings[verify.Config]
 	// refreshSlot is full while the address lists are refreshed.
 	refreshSlot chan struct{}
-	// fetchCount is the number of fetched lists, accepted or not.
+	// fetchCount is the result of FetchCount.
 	fetchCount atomic.Uint64
-	// listFetchObserver is called for each fetched list. It may be nil.
+	// listFetchObserver is called after each attempt to load a list. It is nil unless RefreshLists
+	// is running.
 	listFetchObserver atomic.Pointer[func(verify.ListStatus)]
 	// The key has the signing agents, and the value is their *signatureVerifier.
 	signatureVerifiers *caddy.UsagePool
@@ -128,18 +129,20 @@ func (s *SharedState) recordListFetch(status verify.ListStatus) {
 	}
 }
 
-// FetchCount returns the number of fetches of address lists, including fetched lists that were not
-// accepted yet because they shrank too much. Each fetch may change the result of Export.
+// FetchCount returns the number of attempts to load an address list that may have changed the
+// result of ExportLists. These are the successful attempts, and all attempts for a list whose
+// latest version was not accepted yet because it shrank too much.
 func (s *SharedState) FetchCount() uint64 { return s.fetchCount.Load() }
 
-// ExportLists encodes the address lists of crawlers for ImportLists.
+// ExportLists encodes the address lists that were fetched from URLs, for ImportLists.
 func (s *SharedState) ExportLists() ([]byte, error) { return s.Verifier.ExportLists() }
 
-// ImportLists replaces each address list by the encoded list from ExportLists, if this is newer.
+// ImportLists replaces each configured address list by the list in data, if the list in data was
+// checked later. data is a result of ExportLists.
 func (s *SharedState) ImportLists(data []byte) error { return s.Verifier.ImportLists(data) }
 
-// ApplyConfig applies the verification settings of a configuration until stop is called. stop
-// restores the settings of the previous configuration if still running.
+// ApplyConfig applies the verification settings of a configuration until stop is called. The latest
+// settings that were not stopped apply. Without such settings, verification has no methods.
 func (s *SharedState) ApplyConfig(c verify.Config) (stop func() error, err error) {
 	return s.settings.Apply(c, s.Verifier.Configure)
 }

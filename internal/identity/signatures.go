@@ -80,7 +80,8 @@ func (s *signatureVerifier) Destruct() error {
 
 // AcquireSignatureVerifier returns a verifier for the signatures of a registry's crawlers, and
 // releases it when ctx is done. The verifier remembers used nonces, so configurations with the same
-// signing agents share a verifier. onFetch gets the result of each fetch of a key directory.
+// signing agents share a verifier. onFetch gets the result of each fetch of a key directory, "read"
+// or "failed". A shared verifier calls only the onFetch with which it was created.
 func (s *SharedState) AcquireSignatureVerifier(ctx context.Context, registry *uaident.Registry, logger *zap.Logger, onFetch func(result string)) (*botauth.Verifier, error) {
 	agents, err := SigningAgents(registry)
 	if err != nil {
@@ -129,8 +130,8 @@ func (s *SharedState) SigningKeyCounts() map[string]int {
 	return keys
 }
 
-// recordDirectoryFetch counts a fetch of an agent's key directory, and logs the first
-// failure and the first success after a failure.
+// recordDirectoryFetch passes the result of fetching an agent's key directory to onDirectoryFetch.
+// It logs the result if it is the first for the agent, or differs from the previous result.
 func (s *signatureVerifier) recordDirectoryFetch(agent string, err error) {
 	result := directoryRead
 	if err != nil {

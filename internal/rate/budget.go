@@ -10,13 +10,14 @@ import (
 // budget has the request counts and rates of one client, or of all clients with the same name. It
 // is safe for concurrent use.
 type budget struct {
-	key        uint64
-	lastUsed   atomic.Int64  // lastUsed is the time of the last use, with the precision lastUsedStep.
-	requests   requestWindow // requests are the requests to which the Crawl-delay applies.
-	concurrent Concurrency   // concurrent counts the concurrent requests.
+	key      uint64
+	lastUsed atomic.Int64 // lastUsed is the time of the last use, with the precision lastUsedStep.
+	// requests counts the requests if a Crawl-delay applies or if instances share the budget.
+	requests   requestWindow
+	concurrent Concurrency // concurrent counts the concurrent requests.
 	// These are rate limiters for the Crawl-delay and for the configured limit.
 	crawlDelayRate, configuredRate limit.Rate
-	// searchSlowingState is nil until a search engine is slowed.
+	// searchSlowingState is nil until the first request in mode SlowSearch.
 	searchSlowingState atomic.Pointer[searchSlowing]
 	// refusedRequests are requests of a network that were refused because of the budget of their
 	// claimed name. See refundSharedCount.

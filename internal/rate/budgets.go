@@ -47,7 +47,9 @@ type Budgets struct {
 type budgetTables struct {
 	verified *table // The key consists of site and crawler.
 	claimed  *table // The key consists of site and claimed name.
-	networks *table // The key consists of site, network and claimed name.
+	// The key consists of site and network, and of the claimed name if the client has a token and
+	// is not spoofed.
+	networks *table
 }
 
 // These are maximum numbers of budgets. A budget needs about 180 bytes.
@@ -70,7 +72,8 @@ func NewBudgets(start time.Time) *Budgets {
 //   - A crawler that is neither verified nor spoofed uses the budget of its network, and then the
 //     budget of its claimed name, which all such networks share. Software that anybody can run has
 //     no shared budget.
-//   - A spoofed or unknown client uses the budget of its network.
+//   - A spoofed client, or a client without a token, uses the budget that all such clients of its
+//     network share.
 //
 // Each configured limit has a separate budget, so that limits do not affect each other. A request
 // over the budget of its network is not charged to the shared budget, and vice versa. ChargeRequest

@@ -53,9 +53,10 @@ func (p *Concurrency) releaseSlotIfUsed() {
 	}
 }
 
-// acquireSlotOfNetworkAndName acquires a slot of a network (p) and a slot of its claimed name
-// (all), and returns true. If one of them has no free slot, it acquires none and returns false. A
-// network gets at most half of the name's slots and so cannot shut out other networks.
+// acquireSlotOfNetworkAndName acquires a slot of a network (p) and a slot of the network's claimed
+// name (all), and returns true. If p or all has no free slot, acquireSlotOfNetworkAndName acquires
+// none and returns false. The name has limit slots. A network gets at most half of limit, rounded
+// up, so one network cannot occupy all slots unless limit is 1.
 func (p *Concurrency) acquireSlotOfNetworkAndName(all *Concurrency, limit int) bool {
 	if !p.acquireSlot((limit + 1) / 2) {
 		return false

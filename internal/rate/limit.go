@@ -22,7 +22,8 @@ type Limit struct {
 	Concurrent int
 }
 
-// String returns the limit as configured, for example "GPTBot 30/1m".
+// String returns the limit without its burst, for example "GPTBot 30/1m". String includes the
+// maximum of concurrent requests only for a limit without a rate, as in "GPTBot concurrent 4".
 func (l *Limit) String() string {
 	if l.Requests == 0 {
 		return l.ExceededPart(true)

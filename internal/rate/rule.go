@@ -42,8 +42,9 @@ const (
 	SlowSearch
 )
 
-// MaxRequestsInWindow returns the minimum number of requests in a window for the Crawl-delay to be
-// enforced. The number is at least the burst, because the interval may be longer than the window.
+// MaxRequestsInWindow returns the maximum number of requests in a window that are always within the
+// Crawl-delay. The number is at least the burst, because the interval may be longer than the
+// window.
 func (r *Rules) MaxRequestsInWindow() int { return r.maxRequestsInSpan(r.Window) }
 
 // maxRequestsInSpan is like MaxRequestsInWindow for a window of another length.
@@ -65,7 +66,9 @@ type Pace struct {
 	Slot *Concurrency
 	// IsOverRate is true if the request exceeds the rate.
 	IsOverRate bool
-	// IsOverLimit is true if the request exceeds the configured limit, not the Crawl-delay.
+	// IsOverLimit is true if the request exceeds the configured limit. If the request also exceeds
+	// a Crawl-delay that the crawler obeys, IsOverLimit is true only if the limit has the longer
+	// wait.
 	IsOverLimit bool
 	// IsOverConcurrent is true if too many requests of the client run concurrently. IsOverRate and
 	// IsOverLimit are then true too.

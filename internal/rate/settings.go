@@ -22,8 +22,8 @@ type Settings struct {
 	Window    time.Duration
 	// IgnoreCrawlDelay turns off the measurement of Crawl-delay.
 	IgnoreCrawlDelay bool
-	// Enforce answers requests over the rate with 429. SlowSearch does the same for a few requests of
-	// search engines.
+	// Enforce answers requests over the rate with 429, except requests of search engines. If
+	// SlowSearch is true too, a few requests of search engines over the rate are answered with 429.
 	Enforce, SlowSearch bool
 	// Limits are the configured limits. The first limit that matches a client applies.
 	Limits []Limit

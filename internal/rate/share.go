@@ -181,7 +181,7 @@ func (p *peers) recordPeerCounts(instance string, saved time.Time, requests map[
 }
 
 // updateOtherRequests sets, in each shared budget, the number of requests to other instances. It
-// drops instances whose request counts have not changed within peerLifetime.
+// drops instances whose request counts have not changed within importLifetime.
 func (b *Budgets) updateOtherRequests(at time.Time) {
 	now := max(0, at.Sub(b.start))
 	b.peers.mu.Lock()
@@ -228,8 +228,9 @@ func (r Rule) maxRequestsInSpan(period time.Duration) int {
 	return max(r.Burst, 1) + int(period/r.Interval)
 }
 
-// ownShare returns the rule for this instance, with a longer interval in proportion to its share of
-// the crawler's requests. The burst is not divided. maxInterval bounds the longer interval.
+// ownShare returns the rule for this instance. The interval grows in inverse proportion to the
+// instance's share of the crawler's requests: an instance with half of the requests gets twice the
+// interval. The interval does not grow beyond maxInterval. The burst is not divided.
 func (r Rule) ownShare(ownRequests, otherRequests int, maxInterval time.Duration) Rule {
 	if ownRequests > 0 && otherRequests > 0 && r.Interval > 0 {
 		longer := float64(r.Interval) * (1 + float64(otherRequests)/float64(ownRequests))

@@ -8,7 +8,9 @@ import (
 // A search engine that receives 429 responses for days removes pages from its index. So the guard
 // slows only a few of its requests, for a limited time.
 const (
-	// slowingWindow is the maximum duration of slowing. Slowed requests are counted in this window.
+	// slowingWindow is the maximum duration of slowing, and the window in which requests are
+	// counted. After the maximum duration, slowing starts again only after slowingWindow within the
+	// rate.
 	slowingWindow        = 24 * time.Hour
 	minRequestsPerSlowed = 20        // At most one of this many requests is slowed.
 	maxPauseInSlowing    = time.Hour // Slowing ends after this time without a request over the rate.
@@ -18,9 +20,9 @@ const (
 	slowedWindow = slowingWindow * windowParts / (windowParts - 1)
 )
 
-// searchSlowing records which requests of a search engine were answered with 429, so that only few
-// of them are. The zero value has slowed no request. Times are never 0. It is safe for concurrent
-// use.
+// searchSlowing counts the requests of a search engine and those answered with 429 (slowed), so
+// that only a few get 429. The zero value has no requests. A time of 0 is unset. A searchSlowing is
+// safe for concurrent use.
 type searchSlowing struct {
 	// requests counts the requests in slowingWindow, and slowed the slowed requests in slowedWindow.
 	requests, slowed requestWindow

@@ -28,8 +28,8 @@ type File struct {
 	Crawlers []uaident.Crawler
 }
 
-// Merge returns a registry with the entries of base and f. An entry of f replaces the entry of base
-// with the same token.
+// Merge returns a registry with the entries of base and f. An entry of f replaces each entry of
+// base whose token is the token or an alias of the entry of f.
 func (f *File) Merge(base *uaident.Registry) (*uaident.Registry, error) {
 	registry, err := base.WithCrawlers(f.Crawlers...)
 	if err != nil {

@@ -15,10 +15,11 @@ import (
 // activeConfig is a configuration that the Verifier uses. An activeConfig is immutable, except for
 // the content of its lists.
 type activeConfig struct {
-	plans          map[string]*crawlerPlan     // The key is the token.
-	operators      map[string]*operatorMethods // The key is the operator in lower case.
-	lists          map[listKey]*addressList
-	crawlersByList map[*addressList][]string // The value has the tokens of the crawlers that use the list.
+	plans     map[string]*crawlerPlan     // The key is the token.
+	operators map[string]*operatorMethods // The key is the operator in lower case.
+	lists     map[listKey]*addressList
+	// The value has the tokens of the crawlers whose entry or configuration names the list.
+	crawlersByList map[*addressList][]string
 }
 
 type listKey struct {

@@ -40,8 +40,10 @@ func (c *Config) HasMethods() bool {
 // List is an address list that the site's owner configured for a crawler or an operator.
 type List struct {
 	// CrawlerOrOperator is the token or alias of a crawler, or the name of an operator, ignoring case.
-	// The list of a crawler also applies to crawlers of the same operator with that crawler as a
-	// fallback: the list of Googlebot applies to Googlebot-Image.
+	// The list can confirm clients with the name of any crawler of the same operator, except
+	// libraries and headless browsers. The list can deny only clients with the name of a given
+	// crawler, or of a crawler of the same operator that has the given token as a fallback: the
+	// list of Googlebot can deny Googlebot-Image.
 	CrawlerOrOperator string
 	// File is the path of the list, and URL is its https URL. Exactly one must be set.
 	File, URL string

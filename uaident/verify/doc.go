@@ -26,8 +26,9 @@
 //   - A failed lookup, such as a timeout, SERVFAIL or REFUSED. Only a server's answer that no
 //     such name exists, or other names, can deny a client.
 //   - A list that was never loaded, or that was not confirmed for more than a week.
-//   - Facts from other sources than the operator ([uaident.Verification].Unsure). They can
-//     confirm a client. Configuration of the site's owner is reliable.
+//   - Facts from other sources than the operator ([uaident.Verification.IsThirdParty]). Such
+//     facts can confirm a client, but not deny one. Lists and domains that the site's owner
+//     configured can do both.
 //   - A link preview. Readers' devices fetch previews too: iMessage sends the name
 //     facebookexternalhit.
 //   - A user-triggered fetcher without published addresses. Many fetch from their users'
@@ -36,11 +37,12 @@
 //
 // # Cost of a request
 //
-// [Verifier.Check] never waits, and does not allocate if the result is cached. It takes no
-// lock that all requests share. The first request from an address is [Unknown] unless a list
-// contains the address. The resulting lookup decides later requests. The number of running
-// lookups, the length of the queue and the rate are bounded. Operators take turns in the
-// queue, and so do the networks of an operator, so that one network cannot delay others.
-// Networks with slow DNS zones share a part of the slots. The cache of results is bounded,
-// and verified results have a cache of their own that failed ones cannot evict.
+// [Verifier.Check] never waits for the network, and does not allocate if the result is cached.
+// A request takes a lock that all requests share only to queue a lookup. If reverse DNS has to
+// decide, the first request from an address is [Unknown] and queues a lookup. The result of the
+// lookup decides later requests. The number of running lookups, the length of the queue and the
+// rate are bounded. Operators take turns in the queue, and so do the networks of an operator, so
+// that one network cannot delay others. Networks with slow DNS zones share a part of the slots. The
+// cache of results is bounded, and verified results have a cache of their own that failed ones
+// cannot evict.
 package verify

@@ -55,9 +55,10 @@ type lookupQueue struct {
 	runningByNetwork map[netip.Prefix]int // The value is the number of running lookups of the network.
 	numSlow          int                  // numSlow is the number of running slow lookups that have a slot.
 	overdue          []*runningLookup     // These are running slow lookups without a slot.
-	rate             limit.Rate           // rate limits newJobs, relative to made.
-	timer            *time.Timer          // timer starts the next lookup. It is nil if it is not set.
-	slowAfter        time.Duration
+	// rate limits newJobs. The clock of rate starts at createdAt.
+	rate      limit.Rate
+	timer     *time.Timer // timer starts the next lookup. It is nil if it is not set.
+	slowAfter time.Duration
 }
 
 // runningLookup is a lookup that a goroutine runs.
@@ -71,7 +72,9 @@ type runningLookup struct {
 
 // These are shares of the limits. A network is a /24 for IPv4 and a /48 for IPv6.
 const (
-	networkShare = 8  // One network may use at most 1/8 of the queue.
+	// For each operator, the queued lookups of one network and all its running lookups together may
+	// be at most 1/8 of the length of the queue.
+	networkShare = 8
 	slowShare    = 2  // One network may use at most 1/2 of the slots, and so may all slow lookups.
 	rateShare    = 20 // One network may use at most 1/20 of the lookups per second.
 	networkBurst = 40 // networkBurst is the burst of a network.
@@ -126,7 +129,7 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, ok := q.pendingKeys[j.resultKey]; ok || !q.needsResult(j.resultKey, now) {
-		return // The lookup has completed since the caller checked.
+		return // The lookup is queued or running, or has completed since the caller checked.
 	}
 	queue, room := &q.newJobs, max(q.maxWaiting-q.maxWaiting/recheckShare, 1)
 	if recheck {

@@ -22,11 +22,11 @@ type monotime int64
 
 const maxMonotime = monotime(1<<63 - 1)
 
-// resultKey identifies a reverse DNS lookup: the address of the client, and a hash of the domains
-// that its name may have.
+// resultKey identifies a reverse DNS lookup by the address of the client, and by a hash of the DNS
+// server and the operator's domains.
 type resultKey struct {
 	addr  [16]byte
-	scope uint64 // scope is a hash of the domains that the name may have.
+	scope uint64 // scope is the result of hashDomains.
 }
 
 func newResultKey(addr netip.Addr, scope uint64) resultKey { return resultKey{addr.As16(), scope} }
@@ -35,7 +35,7 @@ func newResultKey(addr netip.Addr, scope uint64) resultKey { return resultKey{ad
 type result struct {
 	resultKey
 	state     State    // state is Verified, Spoofed or Unknown.
-	failures  uint8    // failures counts consecutive failures of an Unknown result.
+	failures  uint8    // failures counts consecutive inconclusive lookups, up to 9.
 	recheckAt monotime // recheckAt is the time of the next lookup.
 	expiresAt monotime // expiresAt is the time at which the result expires.
 }

@@ -25,7 +25,9 @@ type Options struct {
 	UserAgent string
 	// Now returns the current time. The default is time.Now.
 	Now func() time.Time
-	// OnList is called after each attempt to load a list, in the goroutine of that attempt.
+	// OnList is called after each attempt of [Verifier.Run] or [Verifier.Explain] to load a list,
+	// in the goroutine of the attempt. OnList is not called for a cancelled attempt, or for a file
+	// that [Verifier.Configure] reads.
 	OnList func(ListStatus)
 
 	// MaxLookups is the maximum number of concurrent lookups, by default 8. MaxQueued is the

@@ -52,8 +52,8 @@ const (
 	MaxKeys   = 1<<IndexBits - 1 // MaxKeys is the maximum number of keys. The hash table stays at most half full.
 )
 
-// FirstSlot returns the slot of a [Table] at which the search for a hash begins. FirstSlot uses the
-// lower bits of the FNV hash, which are better distributed than the upper bits in HashTag.
+// FirstSlot returns the index of the slot of a [Table] at which the search for a hash begins.
+// FirstSlot combines the lower bits of the FNV hash, most of which HashTag omits, with upper bits.
 func FirstSlot(h uint32) uint32 { return (h ^ h>>16) & (Slots - 1) }
 
 // HashTag returns the upper bits of a hash, which a slot of a [Table] contains.

@@ -15,7 +15,8 @@ type signingAgent struct {
 	origin, operator string
 	directory        atomic.Pointer[keyDirectory]
 	noncesMu         sync.Mutex // noncesMu makes checking and storing a nonce atomic.
-	// The value is the time at which the signature expires, rounded to the second.
+	// The key is a hash of the keyid and the nonce. The value is the time at which the signature
+	// expires, in Unix seconds.
 	nonces *lru.Cache[[sha256.Size]byte, int64]
 
 	mu         sync.Mutex
@@ -46,9 +47,9 @@ func (a *signingAgent) isFirstUse(p signatureParameters, now time.Time) bool {
 	return true
 }
 
-// findKey returns the key of an agent with the given thumbprint. The reason is Verified if the key
-// exists. findKey starts the fetch of a missing or expired directory, whose keys later requests can
-// use.
+// findKey returns the key of an agent with the given thumbprint. The reason is Verified if the
+// agent's directory has the key. If the directory is missing, has expired or lacks the key, findKey
+// starts a fetch that is due. Later requests can use the fetched keys.
 func (v *Verifier) findKey(a *signingAgent, id string, now time.Time) (publicKey, Reason) {
 	d := a.directory.Load()
 	usable := d != nil && now.Before(d.expires.Add(maxStale))

@@ -64,8 +64,8 @@ func (v *Verifier) checkSignatures(f *signedFields) (best Result) {
 	return best
 }
 
-// checkSignature verifies one signature. checkSignature fetches no directory for a signature that is invalid
-// with any key.
+// checkSignature verifies one signature. checkSignature starts no fetch of a directory if the
+// parameters, times, encoding, component names or agent of the signature already decide the result.
 func (v *Verifier) checkSignature(f *signedFields, label string, list httpsfv.InnerList, now time.Time) Result {
 	p, reason := parseParameters(list.Params)
 	if reason == Verified {

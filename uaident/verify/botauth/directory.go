@@ -49,8 +49,9 @@ type jsonWebKey struct {
 	Expires   float64 `json:"exp"`
 }
 
-// parseKeys parses a JSON Web Key Set. parseKeys skips keys of other types than Ed25519 and invalid
-// keys. parseKeys also skips keys whose kid differs from the thumbprint, as the draft requires.
+// parseKeys returns the Ed25519 signature keys of a JSON Web Key Set by thumbprint. parseKeys skips
+// other keys and invalid keys. parseKeys also skips keys whose kid differs from the thumbprint, as
+// the draft requires, and, unless testKeys is true, the example key of RFC 9421.
 func parseKeys(text []byte, testKeys bool) (map[string]publicKey, error) {
 	if len(text) > MaxDirectory {
 		return nil, fmt.Errorf("the directory is larger than %d bytes", MaxDirectory)

@@ -50,22 +50,25 @@
 // to the member with its own label. A signature can also cover the whole field
 // (architecture-04). The field can also be a String, as in "https://chatgpt.com"
 // (architecture-02 and -03). A member can have the parameter type=directory, which the
-// working group's copy no longer defines. Members of the types jwks_uri and cimd, other paths
-// and data URLs are Unknown. So is a request without the field, because a key alone does not
-// identify an operator.
+// working group's copy no longer defines. A signature is Unknown if its member has another type,
+// such as jwks_uri or cimd, another path or a data URL. A signature of a request without the field
+// is Unknown too, because a key alone does not identify an operator. If such a signature covers the
+// missing field, it is Invalid.
 //
 // # Keys
 //
 // The keys of an agent are in its directory at
 // /.well-known/http-message-signatures-directory. The Verifier fetches the directory over
 // HTTPS, without redirects, and only for agents in [Options.Agents]. No request waits. The
-// first request is Unknown and starts the fetch. A key is identified by agent and keyid. The
-// keyid is the RFC 7638 thumbprint, which this package computes. Labels of a directory are
-// ignored. The example key of RFC 9421 is rejected, because its private key is public.
+// first request of an agent is Unknown and starts the fetch. A key is identified by agent and
+// keyid. The keyid is the RFC 7638 thumbprint, which this package computes. A key in a directory
+// with a kid that is not the thumbprint is ignored. The example key of RFC 9421 is rejected,
+// because its private key is public.
 //
-// A directory is fetched again according to its Cache-Control, after five minutes to one day.
-// An unknown keyid also causes a fetch, at most every five minutes. After a failed fetch the
-// old directory stays in use for up to a day. Retries are at most five minutes apart.
+// A directory expires according to its Cache-Control, after five minutes to one day. The next
+// request of the agent then starts a fetch. An unknown keyid also starts a fetch, at most every
+// five minutes. If fetches fail, the old directory stays in use for a day after it expired. The
+// wait after a failure grows to about five minutes. A Retry-After can demand up to a day.
 //
 // A directory can be signed with its own keys. This package does not check such signatures.
 // The directory comes from the agent over TLS, and each request's signature covers its agent.

@@ -22,7 +22,8 @@ const (
 
 // These are bounds on fetches.
 const (
-	maxFetches   = 4 // maxFetches is the maximum number of concurrent fetches of all agents.
+	// maxFetches is the maximum number of concurrent fetches, without those of Refresh.
+	maxFetches   = 4
 	fetchTimeout = 10 * time.Second
 	minFresh     = 5 * time.Minute
 	maxFresh     = 24 * time.Hour

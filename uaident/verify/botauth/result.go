@@ -25,8 +25,9 @@ func (s State) String() string {
 type Result struct {
 	State  State
 	Reason Reason
-	// Agent is the origin of the signing agent, or "" for an agent that is not in
-	// [Options.Agents]. So a client cannot invent values.
+	// Agent is the origin of the signing agent, which is in [Options.Agents], so a client cannot
+	// invent values. Agent is "" for any other agent, and for a signature that was rejected before
+	// its agent was determined.
 	Agent string
 	// Operator is the operator of Agent in [Options.Agents].
 	Operator string
@@ -52,29 +53,33 @@ func (r Result) Explain() string {
 type Reason uint8
 
 const (
-	NoSignature          Reason = iota // None: no signature with the tag web-bot-auth
-	Verified                           // Valid
-	TooLarge                           // Unknown: exceeds a bound of this package
-	NoAgent                            // Unknown: the signature covers no Signature-Agent, or several
-	UnsupportedAgent                   // Unknown: a type or URL other than the origin of a directory
-	AgentNotAllowed                    // Unknown: not in Options.Agents
-	UnsupportedAlgorithm               // Unknown: alg is not ed25519
-	UnsupportedComponent               // Unknown: unsupported component or parameter of a component
-	DirectoryPending                   // Unknown: the directory is being fetched
-	DirectoryUnavailable               // Unknown: the directory could not be fetched
-	KeyUnknown                         // Unknown: no such Ed25519 key in the directory
-	Malformed                          // Invalid: not what RFC 9421 and the drafts define
-	MissingSignature                   // Invalid: no member with that label in Signature
-	MissingParameter                   // Invalid: created, expires or keyid is missing
-	NotCovered                         // Invalid: @authority or signature-agent is not covered
-	ComponentAbsent                    // Invalid: a covered component is not in the request
-	LifetimeTooLong                    // Invalid: expires is too long after created
-	NotYetValid                        // Invalid: created is in the future
-	Expired                            // Invalid: expires has passed
-	KeyNotCurrent                      // Invalid: outside the key's nbf and exp
-	Mismatch                           // Invalid: the signature does not match the key and request
-	Replayed                           // Invalid: the nonce was used before
-	NonceMissing                       // Invalid: too old for a signature without nonce
+	NoSignature Reason = iota // None: no signature with the tag web-bot-auth
+	Verified                  // Valid
+	TooLarge                  // Unknown: exceeds a bound of this package
+	// NoAgent is Unknown: the request has no Signature-Agent, or the signature covers several
+	// members of Signature-Agent, but none with its own label.
+	NoAgent
+	UnsupportedAgent     // Unknown: a type or URL other than the origin of a directory
+	AgentNotAllowed      // Unknown: not in Options.Agents
+	UnsupportedAlgorithm // Unknown: alg is not ed25519
+	UnsupportedComponent // Unknown: unsupported component or parameter of a component
+	DirectoryPending     // Unknown: the directory is being fetched
+	DirectoryUnavailable // Unknown: the directory could not be fetched
+	KeyUnknown           // Unknown: no such Ed25519 key in the directory
+	Malformed            // Invalid: not what RFC 9421 and the drafts define
+	MissingSignature     // Invalid: no member with that label in Signature
+	MissingParameter     // Invalid: created, expires or keyid is missing
+	// NotCovered is Invalid: the signature covers neither @authority nor @target-uri, or it does
+	// not cover signature-agent.
+	NotCovered
+	ComponentAbsent // Invalid: a covered component is not in the request
+	LifetimeTooLong // Invalid: expires is too long after created
+	NotYetValid     // Invalid: created is in the future
+	Expired         // Invalid: expires has passed
+	KeyNotCurrent   // Invalid: outside the key's nbf and exp
+	Mismatch        // Invalid: the signature does not match the key and request
+	Replayed        // Invalid: the nonce was used before
+	NonceMissing    // Invalid: too old for a signature without nonce
 	numReasons
 )
 

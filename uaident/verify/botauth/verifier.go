@@ -59,10 +59,11 @@ type Verifier struct {
 	client  *http.Client
 
 	// Fetches run in goroutines that end with ctx. Close waits for them.
-	ctx        context.Context
-	cancel     context.CancelFunc
-	fetchSlots chan struct{} // The channel has one value for each running fetch.
-	mu         sync.Mutex    // This mutex orders Close and the start of a fetch.
+	ctx    context.Context
+	cancel context.CancelFunc
+	// fetchSlots has one value for each running fetch that a request started.
+	fetchSlots chan struct{}
+	mu         sync.Mutex // This mutex orders Close and the start of a fetch.
 	isClosed   bool
 	wg         sync.WaitGroup
 }
