@@ -276,9 +276,9 @@ func (s *parsedUserAgent) applyFamily(r *Registry, id Identity) Identity {
 // topLevelDomains are the endings of words that isDomain accepts as domain names.
 var topLevelDomains = [...]string{".com", ".net", ".org", ".io", ".info", ".eu", ".co", ".ru", ".de", ".nl", ".cz", ".pl", ".fr", ".it", ".dev", ".ai", ".app"}
 
-// isDomain reports whether a word is a domain name below one of topLevelDomains. A word that also
-// begins with its top-level domain, such as com.example.com, is not a domain name but the bundle ID
-// of an app.
+// isDomain reports whether a word is a domain name below one of topLevelDomains. A word that
+// begins with a top-level domain, such as com.example.app, is not a domain name but the bundle ID of
+// an app.
 func isDomain(w string) bool {
 	dot := strings.LastIndexByte(w, '.')
 	if dot < 2 {
