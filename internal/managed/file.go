@@ -184,7 +184,8 @@ func (f *baseFile) addedToGroup(group int) []string { return f.added[f.lastLineN
 
 // lastLineNumber returns the number of the line below which insertIntoGroup inserts lines.
 func (f *baseFile) lastLineNumber(group int) int {
-	last := f.groups[group].Agents[0].Line
+	agents := f.groups[group].Agents
+	last := agents[len(agents)-1].Line
 	if below := f.contentLineNumbers(group); len(below) > 0 {
 		last = max(last, below[len(below)-1])
 	}
