@@ -166,6 +166,16 @@ func TestPlanErrors(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+	for want, spec := range map[string]Spec{
+		"sitemap: the value is empty; remove it":         {Sitemaps: []string{""}},
+		"line: the value is empty; remove it":            {ExtraLines: []string{""}},
+		`line: "Host: a\nHost: b" is more than one line`: {ExtraLines: []string{"Host: a\nHost: b"}},
+		`sitemap "a" is not a complete URL`:              {Sitemaps: []string{"a"}},
+	} {
+		if _, err := planOf(uaident.Default(), nil, spec.Sitemaps, spec.ExtraLines); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 	for _, line := range []string{"", "User-agent: x", "Disallow: /", "disalow: /", "Crawl-delay: 3", "Content-Signal: ai-train=no", "Host: a\nDisallow: /"} {
 		if _, err := planOf(uaident.Default(), nil, nil, []string{line}); err == nil {
 			t.Errorf("the line %q is taken", line)

@@ -223,7 +223,10 @@ const shortPlaceholder = "{host}"
 
 // checkLine returns an error for an empty string, and for a string of several lines.
 func checkLine(s string) error {
-	if s == "" || strings.ContainsAny(s, "\r\n\x00") {
+	if s == "" {
+		return errors.New("the value is empty; remove it")
+	}
+	if strings.ContainsAny(s, "\r\n\x00") {
 		return fmt.Errorf("%q is more than one line", s)
 	}
 	return nil
