@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -224,7 +223,7 @@ func (h *Handler) addCrawlDelay(args []string) error {
 	if len(args) != 2 {
 		return option.ErrCount
 	}
-	if seconds, err := strconv.ParseFloat(args[1], 64); err != nil || !(seconds > 0 && seconds <= 86400) {
+	if managed.CheckCrawlDelay(args[1]) != nil {
 		return option.ErrValue
 	}
 	h.Rules = append(h.Rules, Rule{For: args[:1], CrawlDelay: args[1]})

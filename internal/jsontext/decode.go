@@ -80,7 +80,10 @@ func (d *Decoder) SetErrorOffset(offset int) { d.pos = offset }
 
 // Peek returns the first byte of the next token, and its offset, without reading the token. At the
 // end of the data the byte is 0.
-func (d *Decoder) Peek() (first byte, offset int) { return d.peek(), d.tokenEnd }
+func (d *Decoder) Peek() (first byte, offset int) {
+	first = d.peek() // This sets d.tokenEnd. In one return statement, Go does not specify which is evaluated first.
+	return first, d.tokenEnd
+}
 
 // Skip reads a value of any type with all nested values, and drops it.
 func (d *Decoder) Skip() {

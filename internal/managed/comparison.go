@@ -47,7 +47,9 @@ func (c *Comparison) ForEachDifference(do func(FilePair)) (left int) {
 		if host != "" {
 			name = ExampleHost(host)
 		}
-		g := hostGroup{c.Before.tableForHost(name), c.After.tableForHost(name), string(c.Base(name)), c.Before.IsStagingHost(name), c.After.IsStagingHost(name), ""}
+		// The rules and staging hosts are looked up by the wildcard itself, because they can name the
+		// example host.
+		g := hostGroup{c.Before.tableForHost(host), c.After.tableForHost(host), string(c.Base(name)), c.Before.IsStagingHost(host), c.After.IsStagingHost(host), ""}
 		if g.tableBefore.dependsOnHost || g.tableAfter.dependsOnHost {
 			g.host = name
 		}

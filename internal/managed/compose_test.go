@@ -147,6 +147,13 @@ func TestPlanErrors(t *testing.T) {
 		`GPTBot is both allowed and disallowed the whole site; remove one`:      {disallow("GPTBot"), allow("gptbot")},
 		`GPTBot is both allowed and disallowed /a; remove one`:                  {disallow("ai_training", "/a"), allow("GPTBot", "/a")},
 		`* has two values of crawl_delay; remove one`:                           {delay("*", "1"), delay("*", "2")},
+		`crawl_delay "abc" is not a number of seconds above 0 and up to 86400`:  {delay("GPTBot", "abc")},
+		`crawl_delay "10\nDisallow: /" is not a number`:                         {delay("GPTBot", "10\nDisallow: /")},
+		`crawl_delay "1e1" is not a number`:                                     {delay("GPTBot", "1e1")},
+		`crawl_delay "0x1p3" is not a number`:                                   {delay("GPTBot", "0x1p3")},
+		`crawl_delay "1.2.3" is not a number`:                                   {delay("GPTBot", "1.2.3")},
+		`crawl_delay "0" is not a number`:                                       {delay("GPTBot", "0")},
+		`crawl_delay "86400.5" is not a number`:                                 {delay("GPTBot", "86400.5")},
 		`name the crawlers of the rule`:                                         {{ID: "x"}},
 		`path "/a\nUser-agent: Googlebot" is more than one line`:                {disallow("GPTBot", "/a\nUser-agent: Googlebot")},
 		`"/{http.request.header.x}" has a placeholder other than {host}`:        {disallow("GPTBot", "/{http.request.header.x}")},
@@ -156,6 +163,16 @@ func TestPlanErrors(t *testing.T) {
 		`"a\nb" is not a valid product token`:                                   {disallow("token:a\nb")},
 	} {
 		if _, err := planOf(uaident.Default(), rules, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	for want, spec := range map[string]Spec{
+		"sitemap: the value is empty; remove it":         {Sitemaps: []string{""}},
+		"line: the value is empty; remove it":            {ExtraLines: []string{""}},
+		`line: "Host: a\nHost: b" is more than one line`: {ExtraLines: []string{"Host: a\nHost: b"}},
+		`sitemap "a" is not a complete URL`:              {Sitemaps: []string{"a"}},
+	} {
+		if _, err := planOf(uaident.Default(), nil, spec.Sitemaps, spec.ExtraLines); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

@@ -176,11 +176,21 @@ func (f *baseFile) findExclusiveGroup(places []agentLine) int {
 
 // insertIntoGroup inserts lines at the end of a group.
 func (f *baseFile) insertIntoGroup(group int, lines []string) {
-	last := f.groups[group].Agents[0].Line
+	last := f.lastLineNumber(group)
+	f.added[last] = append(f.added[last], lines...)
+}
+
+// addedToGroup returns the lines, including comments, that were inserted at the end of a group.
+func (f *baseFile) addedToGroup(group int) []string { return f.added[f.lastLineNumber(group)] }
+
+// lastLineNumber returns the number of the line below which insertIntoGroup inserts lines.
+func (f *baseFile) lastLineNumber(group int) int {
+	agents := f.groups[group].Agents
+	last := agents[len(agents)-1].Line
 	if below := f.contentLineNumbers(group); len(below) > 0 {
 		last = max(last, below[len(below)-1])
 	}
-	f.added[last] = append(f.added[last], lines...)
+	return last
 }
 
 // render returns the text of the base with all changes. Groups can be appended to the result.

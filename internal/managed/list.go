@@ -2,7 +2,6 @@ package managed
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
@@ -163,7 +162,7 @@ func (d listDecoder) readDelay() (string, error) {
 	if t.FirstByte == jsontext.Null {
 		return "", nil
 	}
-	if seconds, err := strconv.ParseFloat(t.Text, 64); t.FirstByte == '"' || err != nil || !(seconds > 0 && seconds <= 86400) {
+	if t.FirstByte == '"' || CheckCrawlDelay(t.Text) != nil {
 		return "", d.Errorf("crawl_delay has to be a number of seconds above 0 and up to 86400, and not %s", t)
 	}
 	return t.Text, nil

@@ -79,6 +79,7 @@ func TestParseErrors(t *testing.T) {
 		rule(whole + `, "reason": "a\nb"`):                                                "reason has to be one line",
 		rule(`"id": "a", "for": ["GPTBot"], "crawl_delay": "10"`):                         `crawl_delay has to be a number of seconds above 0 and up to 86400, and not the string "10"`,
 		rule(`"id": "a", "for": ["GPTBot"], "crawl_delay": -1`):                           "and not the number -1",
+		rule(`"id": "a", "for": ["GPTBot"], "crawl_delay": 1e1`):                          "and not the number 1e1",
 		rule(whole + "},\n {" + whole):                                                    "a.json:3: rule a: the rule at a.json:2 has the same name",
 	} {
 		rules, err := ParseRuleList("a.json", []byte(text))

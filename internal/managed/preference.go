@@ -239,8 +239,8 @@ func (c *composition) addPreferencesToGroups() (moved []*appendedGroup) {
 			c.limitExceeded = true
 			return nil
 		}
-		if w := c.plan.byCrawler[folded]; w != nil {
-			lines = slices.Concat(lines, w.pathLines, preferenceLines(w.preferences))
+		for _, p := range at {
+			lines = append(lines, c.file.addedToGroup(p.group)...)
 		}
 		missing[folded] = c.plan.missingPreferences(lines)
 	}

@@ -71,6 +71,49 @@ func TestPreferencesAbove(t *testing.T) {
 	}
 }
 
+// TestPreferenceForAllInGroups writes a preference about all crawlers into groups of the base. A rule
+// about the crawler of a group wins, whatever name of the crawler the group has. Every crawler of a
+// group with several user-agent lines gets the preference.
+func TestPreferenceForAllInGroups(t *testing.T) {
+	for name, tc := range map[string]struct {
+		base string
+		own  []string        // the crawlers of a rule with train-ai=y
+		want map[string]bool // whether a crawler may train, by its token
+	}{
+		"own name":                {"User-agent: GPTBot\nAllow: /\n", []string{"GPTBot"}, map[string]bool{"GPTBot": true, "CCBot": false}},
+		"name with a version":     {"User-agent: GPTBot/1.0\nAllow: /\n", []string{"GPTBot"}, map[string]bool{"GPTBot": true, "CCBot": false}},
+		"alias":                   {"User-agent: HaosouSpider\nAllow: /\n", []string{"360Spider"}, map[string]bool{"HaosouSpider": true, "360Spider": true, "CCBot": false}},
+		"two names without rules": {"User-agent: GPTBot\nUser-agent: CCBot\n", nil, map[string]bool{"GPTBot": false, "CCBot": false, "bingbot": false}},
+		"no line end":             {"User-agent: GPTBot\nUser-agent: CCBot", nil, map[string]bool{"GPTBot": false, "CCBot": false, "bingbot": false}},
+		"one of two names":        {"User-agent: GPTBot\nUser-agent: CCBot\n", []string{"CCBot"}, map[string]bool{"GPTBot": false, "CCBot": true, "bingbot": false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := []Rule{prefer("train-ai=n")}
+			if tc.own != nil {
+				rules = append(rules, prefer("train-ai=y", tc.own...))
+			}
+			plan, err := planOf(uaident.Default(), rules, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := plan.Compose([]byte(tc.base), "a.test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for token, mayTrain := range tc.want {
+				robots := policy.Parse(text)
+				want := "train-ai=n"
+				if mayTrain {
+					want = "train-ai=y"
+				}
+				if got := preferencesOf(robots, token, "/").String(); got != want {
+					t.Errorf("%s has %q, want %q, in\n%s", token, got, want, text)
+				}
+			}
+		})
+	}
+}
+
 // preferencesOf returns the preferences of a file for a crawler and a target.
 func preferencesOf(robots *policy.Robots, token, target string) policy.Preferences {
 	var t policy.Target

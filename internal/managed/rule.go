@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -222,7 +223,10 @@ const shortPlaceholder = "{host}"
 
 // checkLine returns an error for an empty string, and for a string of several lines.
 func checkLine(s string) error {
-	if s == "" || strings.ContainsAny(s, "\r\n\x00") {
+	if s == "" {
+		return errors.New("the value is empty; remove it")
+	}
+	if strings.ContainsAny(s, "\r\n\x00") {
 		return fmt.Errorf("%q is more than one line", s)
 	}
 	return nil
@@ -286,7 +290,22 @@ func CheckRule(r *Rule) (Window, error) {
 			return Window{}, fmt.Errorf("%s has to be one line of up to %d characters", note[0], maxNote)
 		}
 	}
+	if r.CrawlDelay != "" {
+		if err := CheckCrawlDelay(r.CrawlDelay); err != nil {
+			return Window{}, err
+		}
+	}
 	return ParseWindow(r.From, r.Until)
+}
+
+// CheckCrawlDelay returns an error unless seconds is a number above 0 and up to 86400, written with
+// digits and at most one dot. Not all crawlers read a number such as 1e1.
+func CheckCrawlDelay(seconds string) error {
+	n, err := strconv.ParseFloat(seconds, 64)
+	if err != nil || strings.Trim(seconds, "0123456789.") != "" || !(n > 0 && n <= 86400) {
+		return fmt.Errorf("crawl_delay %q is not a number of seconds above 0 and up to 86400, such as 10 or 0.5", seconds)
+	}
+	return nil
 }
 
 // expandTrainingPreference returns r, or the rules that express its training preference: a

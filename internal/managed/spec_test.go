@@ -97,6 +97,43 @@ func TestComparison(t *testing.T) {
 	}
 }
 
+// TestComparisonOfWildcards compares the files of a wildcard, and not those of a host below it that
+// a rule or the staging hosts name.
+func TestComparisonOfWildcards(t *testing.T) {
+	at := func(hosts ...string) []Rule {
+		rule := disallow("Googlebot")
+		rule.ID, rule.Hosts = "x", hosts
+		return []Rule{rule}
+	}
+	for name, test := range map[string]struct {
+		before, after Spec
+		want          string // the hosts of each pair
+	}{
+		"rule moved from www to the wildcard": {Spec{Rules: at("www.example.com")}, Spec{Rules: at("*.example.com")}, "*.example.com"},
+		"rule moved from the wildcard to www": {Spec{Rules: at("*.example.com")}, Spec{Rules: at("www.example.com")}, "*.example.com"},
+		"www is a staging host":               {Spec{StagingHosts: []string{"www.example.com"}}, Spec{Rules: at("*.example.com"), StagingHosts: []string{"www.example.com"}}, "*.example.com"},
+		"staging moved to the wildcard":       {Spec{StagingHosts: []string{"www.example.com"}}, Spec{StagingHosts: []string{"*.example.com"}}, "*.example.com"},
+		"wildcard unchanged":                  {Spec{Rules: at("*.example.com")}, Spec{Rules: at("*.example.com"), StagingHosts: []string{"www.example.com"}}, "www.example.com"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, err := NewSchedule(uaident.Default(), test.before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := NewSchedule(uaident.Default(), test.after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			compare := Comparison{Before: before, After: after, Base: func(string) []byte { return nil }, Now: epoch, MaxPairs: 1000}
+			compare.ForEachDifference(func(p FilePair) { got = append(got, p.Hosts...) })
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("differences at %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // TestSameFor finds unaffected crawlers without a base.
 func TestSameFor(t *testing.T) {
 	google := []*uaident.Crawler{uaident.Default().Lookup("Googlebot")}

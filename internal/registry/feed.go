@@ -62,6 +62,8 @@ type Feed struct {
 	isRestored  bool // the storage was read, or a version was fetched
 	storedHash  [sha256.Size]byte
 	storeFailed bool // storeFailed is true if the last attempt to store failed. The next failure is then not logged.
+	// restoreError is the last logged error of restoreVersion. The same error is not logged again.
+	restoreError string
 }
 
 // New returns a Feed for the configured file or URL. New fetches nothing.

@@ -58,7 +58,8 @@ func (f *Feed) restoreVersion(ctx context.Context, limiter *remote.StorageLimite
 		stored, version, err = f.decodeVersion(value)
 	}
 	if err != nil {
-		if u, ok := f.FirstUser().(remoteUser); ok {
+		if u, ok := f.FirstUser().(remoteUser); ok && err.Error() != f.restoreError {
+			f.restoreError = err.Error()
 			u.Logger.Warn("the stored registry cannot be used", zap.String("registry", f.Name()), zap.Error(err))
 		}
 		return

@@ -113,3 +113,28 @@ func TestStorageFailsAtTheStart(t *testing.T) {
 		})
 	}
 }
+
+// TestStorageFailureIsLoggedOnce logs the error of a storage that keeps failing once, and another
+// error again.
+func TestStorageFailureIsLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const unusable = "the stored registry cannot be used"
+		storage := remotetest.NewStorage()
+		source := remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)
+		r := read(t, storage, source)
+		next(time.Minute)
+		r.end()
+		source.SetContent("", errDown)
+		storage.SetErr(errors.New("no network"))
+		r = read(t, storage, source)
+		defer r.end()
+		next(10 * time.Minute)
+		r.told(t, "the registry cannot be used; only the built-in registry is in use", unusable)
+		storage.SetErr(errors.New("access denied"))
+		next(10 * time.Minute)
+		r.told(t, unusable)
+		storage.SetErr(nil)
+		next(10 * time.Minute)
+		r.has(t, "ABot")
+	})
+}

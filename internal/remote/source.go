@@ -115,7 +115,8 @@ func (f fileSource) Read(_ context.Context, previous FetchResult) (answer FetchR
 	}
 	defer opened.Close()
 	if answer.Data, err = io.ReadAll(io.LimitReader(opened, f.kind.MaxBytes+1)); err != nil {
-		return answer, fmt.Errorf("%s: %w", f.path, err)
+		// With the size and the time of the file, the next Read would report it as unchanged.
+		return FetchResult{Lifetime: FileCheckInterval}, fmt.Errorf("%s: %w", f.path, err)
 	}
 	return answer, nil
 }

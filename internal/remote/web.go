@@ -153,8 +153,10 @@ func (w *urlSource) request(ctx context.Context, target *url.URL, validators Fet
 	a.ETag, a.LastModified = response.Header.Get("ETag"), response.Header.Get("Last-Modified")
 	switch code := response.StatusCode; {
 	case code == http.StatusOK:
-		a.Data, err = w.readBody(response)
-		return a, nil, err
+		if a.Data, err = w.readBody(response); err != nil {
+			return FetchResult{}, nil, err // With the validators, the next response would be 304.
+		}
+		return a, nil, nil
 	case code == http.StatusNotModified && (validators.ETag != "" || validators.LastModified != ""):
 		a.IsUnchanged, a.ETag, a.LastModified = true, validators.ETag, validators.LastModified
 		return a, nil, nil

@@ -53,6 +53,9 @@ func TestReasons(t *testing.T) {
 	atB.ID, atB.Hosts = "b", []string{"b.test"}
 	later := disallow("GPTBot")
 	later.ID, later.From, later.Hosts = "later", sale.From, []string{"b.test"}
+	atWWW, atWildcard := disallow("Googlebot"), disallow("Googlebot")
+	atWWW.ID, atWWW.Hosts = "x", []string{"www.example.com"}
+	atWildcard.ID, atWildcard.Hosts = "x", []string{"*.example.com"}
 	for name, test := range map[string]struct {
 		base          string
 		before, after []managed.Rule
@@ -72,6 +75,7 @@ func TestReasons(t *testing.T) {
 		"a page that was served":        {after: []managed.Rule{disallow("*", "/b")}, visits: visits, want: "Googlebot may not fetch /b/1 any more, which"},
 		"at another host":               {after: []managed.Rule{{ID: "a", For: []string{"*"}, Paths: []string{"/b"}, Hosts: []string{"a.test"}}}, visits: visits, want: ""},
 		"at its host":                   {after: []managed.Rule{atB}, visits: visits, want: "Googlebot may not fetch /b/1"},
+		"from www to a wildcard":        {before: []managed.Rule{atWWW}, after: []managed.Rule{atWildcard}, want: "Googlebot may not fetch / any more at *.example.com"},
 		"off":                           {after: []managed.Rule{disallow("*")}, confirm: ConfirmOff},
 		"any, and something":            {after: []managed.Rule{disallow("GPTBot")}, confirm: ConfirmAny, want: "the file changes"},
 		"any, and nothing":              {before: []managed.Rule{disallow("GPTBot")}, after: []managed.Rule{disallow("GPTBot")}, confirm: ConfirmAny},

@@ -322,8 +322,13 @@ func (h History) endPending(state State, by Decision) (History, *Change) {
 func (h History) moveToPast(c Change, state State, by Decision) History {
 	c.State, c.Since, c.TrialEnd, c.EndedBy = state, by.At, time.Time{}, &by
 	past := dropOldRejected(append([]Change{c}, h.Past...))
-	past = past[:min(len(past), maxChanges)]
 	last := slices.IndexFunc(past, func(c Change) bool { return !c.PublishedAt.IsZero() })
+	if len(past) > maxChanges {
+		if last >= maxChanges {
+			past[maxChanges-1], last = past[last], maxChanges-1
+		}
+		past = past[:maxChanges]
+	}
 	for len(past) > last+1 && by.At.Sub(past[len(past)-1].EndedBy.At) > maxAge {
 		past = past[:len(past)-1]
 	}

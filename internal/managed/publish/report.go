@@ -216,6 +216,11 @@ func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *host
 	}
 	l.rules = p.servedRules.Load()
 	l.period = l.rules.findHostPeriod(key, now)
+	if !l.wasRequested {
+		// Rules can name the example host, so the period is looked up by the wildcard itself.
+		l.period = l.rules.findHostPeriod(policy.Key{Host: host, Site: host}, now)
+		l.period.host = key.Host
+	}
 	cache := p.pageCaches[key.Segment()]
 	if p.Source != nil {
 		if l.wasRequested {

@@ -87,6 +87,26 @@ func runs(t *testing.T) {
 	}
 }
 
+// TestRunningWildcard reports the rules and the staging setting of a wildcard, and not
+// those of a host below it that a rule or the staging hosts name.
+func TestRunningWildcard(t *testing.T) {
+	now := epoch
+	at := during(disallow("GPTBot", "/{host}"), "wildcard", time.Time{}, time.Time{}, "*.b.test")
+	own := during(disallow("CCBot", "/own"), "own", time.Time{}, time.Time{}, "www.b.test")
+	s := scheduleOf(t, managed.Spec{Rules: []managed.Rule{at, own}, StagingHosts: []string{"www.c.test"}})
+	p := newPublisher(s, nil, func() time.Time { return now })
+	p.SiteHosts = []string{"*.b.test", "*.c.test"}
+	var r RunningPublishers
+	defer r.Add(p)()
+	d, _ := r.Site("*.b.test", now)
+	if !strings.Contains(d.Text, "Disallow: /www.b.test") || strings.Contains(d.Text, "/own") || d.RulesInForce != 1 {
+		t.Errorf("*.b.test has %d rules and the file\n%s", d.RulesInForce, d.Text)
+	}
+	if d, _ := r.Site("*.c.test", now); d.Staging {
+		t.Error("*.c.test is reported as staging because www.c.test is")
+	}
+}
+
 // TestRunningTellsOfTrouble reports a failed base and a refused file with their reasons.
 func TestRunningTellsOfTrouble(t *testing.T) { synctest.Test(t, tellOfTrouble) }
 

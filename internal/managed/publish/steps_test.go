@@ -264,6 +264,24 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
+// TestRollbackAfterManyWaitingChanges rolls back to the previous published change after more waiting
+// changes than the history keeps were replaced.
+func TestRollbackAfterManyWaitingChanges(t *testing.T) {
+	var s History
+	for i, id := range []string{"a", "b"} {
+		s, _ = s.Submit("one", Change{ID: id}, epoch.Add(time.Duration(i)*time.Minute))
+	}
+	for i := range maxChanges + 50 {
+		s, _ = s.Submit("one", Change{ID: fmt.Sprint("waiting ", i), Reasons: []string{"why"}}, epoch.Add(time.Duration(i+2)*time.Minute))
+	}
+	if len(s.Past) != maxChanges || s.Past[maxChanges-1].ID != "a" || s.Past[maxChanges-2].ID != "waiting 50" {
+		t.Errorf("%d changes, the last two %s and %s", len(s.Past), s.Past[maxChanges-2].ID, s.Past[maxChanges-1].ID)
+	}
+	if s, _, err := s.Rollback("", Decision{}, epoch.Add(time.Hour)); err != nil || s.Published.ID != "a" {
+		t.Errorf("got %v, %+v", err, s.Published)
+	}
+}
+
 // TestNotedBesideTheFuture fills the submissions with times from a wrong clock. A new submission is
 // recorded anyway, so a rollback lasts.
 func TestNotedBesideTheFuture(t *testing.T) {
