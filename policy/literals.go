@@ -111,7 +111,7 @@ func (l *literalRules) addMatches(target string, normalization Normalization, ou
 	}
 }
 
-// addLiteralMatches adds both rules of a literalTextMatches.
+// addLiteralMatches adds the allow rule and the disallow rule of found.
 func (o *bestMatches) addLiteralMatches(found *bestMatches, normalization Normalization) {
 	o.add(true, found.allow.length, found.allow.rule, normalization)
 	o.add(false, found.disallow.length, found.disallow.rule, normalization)

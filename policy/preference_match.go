@@ -173,9 +173,9 @@ func (s *statements) preferencesForTarget(t *Target) Preferences {
 }
 
 // Preferences returns the preferences of the file about the use of a target by a crawler. s is the
-// group of the crawler, in whose lenient interpretation lines count. control is the crawler's
-// control token, such as Google-Extended, or "". Four parts of the file are combined, so that any
-// no is a no:
+// group of the crawler, of which the lenient interpretation applies. control is the crawler's
+// control token, such as Google-Extended, or "". Preferences combines four parts of the file. If one
+// part opposes a use and another part permits the use, the result opposes the use:
 //
 //   - the Content-Usage lines of the group,
 //   - its Content-Signal lines,

@@ -91,16 +91,16 @@ func (s *State) HasStorage() bool { return s.Memory.HasRunningStore() }
 var _ alert.StateSource = (*State)(nil)
 
 // CrawlersWithFetchSince returns the names of the crawlers that have fetched the robots.txt of a
-// host since a time, from this or other instances. has reports whether the host is meant. Spoofed
-// clients are omitted.
-func (s *State) CrawlersWithFetchSince(has func(host string) bool, since time.Time) []string {
+// site since a time, from this or other instances. isHostOfSite reports whether a host belongs to the
+// site. Spoofed clients are omitted.
+func (s *State) CrawlersWithFetchSince(isHostOfSite func(host string) bool, since time.Time) []string {
 	found := make(map[string]bool)
 	for _, l := range []*ledger.Ledger{s.Ledger, s.Memory.PeerLedger()} {
 		if l == nil {
 			continue
 		}
 		for _, site := range l.Snapshot().Sites {
-			if !has(site.Name) {
+			if !isHostOfSite(site.Name) {
 				continue
 			}
 			for _, row := range site.Rows {

@@ -222,8 +222,9 @@ func (p *Plan) missingPreferences(lines []string) []string {
 const maxReadLines = 1_000_000
 
 // addPreferencesToGroups writes the preferences about all crawlers into the groups of the base,
-// except groups whose user-agent lines were all removed. If the crawlers of a group lack different
-// preferences, those that lack one move to new groups, which are returned.
+// except groups whose user-agent lines were all removed. If a group names several crawlers and not
+// all of them lack the same preferences, each crawler that lacks a preference gets a group of its
+// own. These groups are returned.
 func (c *composition) addPreferencesToGroups() (moved []*appendedGroup) {
 	if len(c.plan.preferencesForAll) == 0 {
 		return nil

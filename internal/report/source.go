@@ -259,8 +259,8 @@ func compareEstimates(a, b Estimate) int {
 	return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last))
 }
 
-// paginate returns at most limit elements of a list, after the first after elements. next is the
-// value of after for the next page, or "".
+// paginate returns a page of a list: it skips the number of elements in after, and returns at most
+// limit elements. next is the value of after for the next page, or "" on the last page.
 func paginate[T any](list []T, after, limit int) (part []T, next string) {
 	part = list[min(max(after, 0), len(list)):]
 	if len(part) > limit {

@@ -24,9 +24,9 @@ type apparentClient struct {
 	headerFields []string // headerFields are the header fields in which a trusted proxy sends the client's address.
 }
 
-// newApparentClient returns the apparent client of the guard's own requests to a server. configured
-// is the configured address. The zero Addr means the default, which is IPv6 only if the server
-// listens on IPv6 only.
+// newApparentClient returns the client that the guard's own requests to a server seem to come from.
+// configured is its address in the configuration. The zero Addr means the default: outsideIPv6 if
+// the server listens on IPv6 only, else outsideIPv4.
 func newApparentClient(server *caddyhttp.Server, configured netip.Addr) apparentClient {
 	client := apparentClient{addr: configured, headerFields: server.ClientIPHeaders}
 	switch {
