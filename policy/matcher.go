@@ -133,8 +133,9 @@ func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 	c.patterns = append(c.patterns, pattern{rest, int32(star), int32(end), !strings.Contains(rest[star+1:end], "*"), allow, length, rule})
 }
 
-// canMatchInEscape reports whether a rule in canonical form contains an escaped / or ?, which is %2F
-// or %3F, or has a part after a star that can begin within such an escape. In canonical form no part
+// canMatchInEscape reports whether a rule in canonical form can match a part of an escaped / or ?,
+// which are %2F and %3F. The rule then contains such an escape, or the text after a star begins like
+// the end of such an escape, for example with 2F or F. In canonical form the text before a star never
 // ends within an escape, because a % that begins no escape is %25.
 func canMatchInEscape(path string) bool {
 	for i, part := range strings.Split(strings.TrimSuffix(path, "$"), "*") {

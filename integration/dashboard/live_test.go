@@ -1,12 +1,16 @@
 package dashboard
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	cdpage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
@@ -270,12 +274,19 @@ func read(t *testing.T, url string) string {
 	return string(body)
 }
 
-// TestFirstPaint checks that the style sheet is the only file that delays the first paint, and logs
-// the time of the first paint.
+// TestFirstPaint checks that the page paints before any data arrives, and that the style sheet is
+// the only file that delays the first paint. It logs the time of the first paint.
 func TestFirstPaint(t *testing.T) {
-	url := serveDay(t, scriptedDay(t))
-	p := open(t, url, wide)
+	p := open(t, serveDay(t, scriptedDay(t)), wide)
+	withoutData := cdpage.AddScriptToEvaluateOnNewDocument("window.fetch = () => new Promise(() => {})")
+	p.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := withoutData.Do(ctx)
+		return err
+	}), chromedp.Reload())
 	p.until(`performance.getEntriesByName("first-contentful-paint").length === 1`)
+	if text := p.text("main"); !strings.Contains(text, "Loading") {
+		t.Errorf("the page has data: %.300s", text)
+	}
 	t.Logf("first contentful paint after %s ms", p.eval(`Math.round(performance.getEntriesByName("first-contentful-paint")[0].startTime)`))
 	blocking := p.eval(`performance.getEntriesByType("resource").filter(r => r.renderBlockingStatus === "blocking").map(r => r.name.split("/").pop()).join(" ")`)
 	if blocking != "style.css" {

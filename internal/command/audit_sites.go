@@ -144,8 +144,8 @@ func (a *auditRunner) hostsToAudit(sites []Site) (hosts []hostToAudit, notes []s
 	return hosts, notes, nil
 }
 
-// hostsFromFlags returns each host of --site with the configured site for its requests. The notes
-// name the hosts with several such sites.
+// hostsFromFlags returns each host of --site with the configured site for its requests. If several
+// configured sites have a host, hostsFromFlags returns the first, and notes says so.
 func (a *auditRunner) hostsFromFlags(sites []Site) (hosts []hostToAudit, notes []string, err error) {
 	for _, name := range a.sites {
 		if !isURL(name) {

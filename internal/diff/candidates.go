@@ -45,8 +45,8 @@ func candidateURLs(before, after, changes []policy.Rule, maxSteps int) iter.Seq[
 // wildcardExample replaces each wildcard of a rule in an example URL.
 const wildcardExample = "example"
 
-// matchingPaths returns example paths that a canonical rule matches. Some paths are as short as
-// possible; others have words for the wildcards or at the end.
+// matchingPaths returns example paths that a canonical rule matches. In some paths,
+// example words replace the wildcards or are appended; other paths are as short as possible.
 func matchingPaths(canonical string) []string {
 	if canonical == "" {
 		return nil

@@ -90,17 +90,17 @@ func (s *State) HasStorage() bool { return s.Memory.HasRunningStore() }
 // Interface guard
 var _ alert.StateSource = (*State)(nil)
 
-// CrawlersWithFetchSince returns the names of the crawlers that have fetched the robots.txt of a
-// site since a time, from this or other instances. isHostOfSite reports whether a host belongs to the
-// site. Spoofed clients are omitted.
-func (s *State) CrawlersWithFetchSince(isHostOfSite func(host string) bool, since time.Time) []string {
+// CrawlersWithFetchSince returns the names of the crawlers that have fetched robots.txt since a time,
+// from this or other instances, at any host for which includesHost reports true. Spoofed clients are
+// omitted.
+func (s *State) CrawlersWithFetchSince(includesHost func(host string) bool, since time.Time) []string {
 	found := make(map[string]bool)
 	for _, l := range []*ledger.Ledger{s.Ledger, s.Memory.PeerLedger()} {
 		if l == nil {
 			continue
 		}
 		for _, site := range l.Snapshot().Sites {
-			if !isHostOfSite(site.Name) {
+			if !includesHost(site.Name) {
 				continue
 			}
 			for _, row := range site.Rows {

@@ -53,10 +53,11 @@ func tokenQuery(names []string, token string) GroupQuery {
 	return GroupQuery{Names: append(names, token), WildcardApplies: true, LenientKeys: known != nil && known.ParsesLeniently()}
 }
 
-// Group returns the group that applies to the client, and whether the group names the client. If
-// the file has no group for the client, Group returns nil with applies true: every URL is allowed.
-// If only a * group exists and does not apply to the client, Group returns this * group with
-// applies false. Its only use then is [GroupQuery.WellKnownOnly].
+// Group returns the group of the client. named reports whether the group names the client, and
+// applies whether the rules of the group apply to the client. If the file has no group for the
+// client, Group returns nil with applies true: every URL is allowed. If only a * group exists and the
+// client is exempt from *, Group returns the * group with applies false, which only
+// [GroupQuery.WellKnownOnly] uses.
 func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
 	group = s.selectGroup(robots, s.WildcardApplies)
 	if s.FirstProductOnly && group.NamesCrawler() && namesLongerProduct(group.FirstAgent().Name, s.Names[0]) {

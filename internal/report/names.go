@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
-// ClientNameCount is the number of requests of clients that share a token, by the client's own
-// name. Names outside the registry and robots.txt share the token _other, spoofed names share
-// _spoofed. A name has at most 64 bytes, all printable.
+// ClientNameCount has the number of requests with one name, for clients that are counted under a
+// common token: _other for names that neither the registry nor robots.txt has, and _spoofed for
+// spoofed clients. A name has at most 64 bytes, all printable.
 type ClientNameCount struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`

@@ -62,8 +62,8 @@ type Config struct {
 	// disallows such a page waits for confirmation, and a trial rejects it.
 	Visits func() []ledger.CrawlerVisit
 	// FetchedSince returns the crawlers that have fetched robots.txt since a time, at any host for
-	// which has returns true.
-	FetchedSince func(has func(host string) bool, since time.Time) []string
+	// which includesHost reports true.
+	FetchedSince func(includesHost func(host string) bool, since time.Time) []string
 	// Trials compares changes with the published files on live requests. Nil means no comparison.
 	Trials TrialRunner
 	// Interval is the time between two reads of the history. Zero means one minute, or 10 seconds

@@ -127,8 +127,8 @@ func fieldForLineKey(key []byte) jsonField {
 // things than requests have the outcome Other.
 type jsonParser struct {
 	server jsonServer // server is the server that wrote the last request.
-	// hasUserAgent is true if the last request had a key for the User-Agent, or was logged by
-	// Caddy, which logs all header fields.
+	// hasUserAgent is true if the format logs User-Agents: the last request had a key for the
+	// User-Agent, or was logged by Caddy, which omits the key only if the client sent no User-Agent.
 	hasUserAgent bool
 
 	buf  []byte
