@@ -131,7 +131,7 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/violations.json", 200, "application/json", `"/drafts/a"`},
 		{"GET", "/robots.json?site=example.com", 200, "application/json", `"never_hit"`},
 		{"GET", "/impact.json", 200, "application/json", `"by_class"`},
-		{"GET", "/parity.json", 200, "application/json", `"fetches_per_visit": 13.5`},
+		{"GET", "/parity.json", 200, "application/json", `"fetches_per_visit": 13.375`},
 		{"GET", "/parity.csv", 200, "text/csv; charset=utf-8", "bingbot,Microsoft,search,verified,allowed,360,12,90,10,0,0,2,6120000"},
 		{"GET", "/shadow.json", 200, "application/json", `"newly_forbidden"`},
 		{"GET", "/managed.json?site=example.com", 200, "application/json", `"version": "653da2ad012c"`},

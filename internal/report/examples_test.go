@@ -213,7 +213,7 @@ func TestExamples(t *testing.T) {
 			},
 		}},
 	})
-	perVisit := 13.5
+	perVisit := 13.375
 	golden(t, "parity.json", ResponseAudit{
 		ViewHeader: head,
 		Findings: []AuditFinding{{
@@ -227,7 +227,7 @@ func TestExamples(t *testing.T) {
 			{Token: "GPTBot", Operator: "OpenAI", Class: "ai_training", Identity: "claimed", Answers: 108, Bytes: 2_400_000,
 				Allowed: responseaudit.StatusCounts{Success: 24}, Forbidden: responseaudit.StatusCounts{Success: 82, TooMany: 1}, RobotsTxt: responseaudit.StatusCounts{Redirect: 1}},
 		},
-		Referrals: []responseaudit.Referral{{Operator: "OpenAI", Fetches: 108, Visits: 8, FetchesPerVisit: &perVisit, VisitsByAssistant: []responseaudit.AssistantVisits{{Assistant: "chatgpt.com", Visits: 8}}}},
+		Referrals: []responseaudit.Referral{{Operator: "OpenAI", Fetches: 107, Visits: 8, FetchesPerVisit: &perVisit, VisitsByAssistant: []responseaudit.AssistantVisits{{Assistant: "chatgpt.com", Visits: 8}}}},
 	})
 	golden(t, "evidence.json", Evidence{
 		CrawlerDetail:   detail,

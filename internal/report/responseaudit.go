@@ -127,8 +127,8 @@ func (v *filteredSource) countReferrals(crawlers []CrawlerResponses) []responsea
 	}
 	fetches := make(map[string]uint64)
 	for _, c := range crawlers {
-		if c.Operator != "" && strings.HasPrefix(c.Class, "ai_") {
-			fetches[c.Operator] += c.Answers
+		if pages := c.Answers - c.RobotsTxt.Total(); pages > 0 && c.Operator != "" && strings.HasPrefix(c.Class, "ai_") {
+			fetches[c.Operator] += pages
 		}
 	}
 	return responseaudit.Referrals(visits, fetches)

@@ -32,6 +32,8 @@ func answering() *Source {
 	gets(70, "a.test", "_other", uaident.GenericCrawler, verify.Unknown, responseaudit.KindAllowed, responseaudit.StatusRefused, 0)
 	gets(70, "a.test", "curl", uaident.Library, verify.Claimed, responseaudit.KindAllowed, responseaudit.StatusRefused, 0)
 	gets(60, "a.test", "GPTBot", uaident.AITraining, verify.Claimed, responseaudit.KindForbidden, responseaudit.StatusSuccess, time.Hour)
+	gets(5, "a.test", "GPTBot", uaident.AITraining, verify.Claimed, responseaudit.KindRobotsTxt, responseaudit.StatusSuccess, time.Hour)
+	gets(5, "a.test", "ClaudeBot", uaident.AITraining, verify.Claimed, responseaudit.KindRobotsTxt, responseaudit.StatusSuccess, time.Hour)
 	gets(20, "b.test", "ChatGPT-User", uaident.AIAssistant, verify.Claimed, responseaudit.KindNoRule, responseaudit.StatusSuccess, 3*24*time.Hour)
 	for range 8 {
 		l.RecordAssistantVisit("b.test", 0, now)
