@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
@@ -65,11 +64,9 @@ func (h *handler) serveAlerts(w http.ResponseWriter, r *http.Request, id string)
 			list = h.alerts.List()
 		}
 		list.ReadOnly = h.userName(r) == ""
-		body := encodeJSON(list)
-		list.Generated = time.Time{} // The time of the list does not change the entity tag.
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", typeJSON)
-		serveBody(w, r, body, entityTag(encodeJSON(list)))
+		serveBody(w, r, encodeJSON(list))
 		return
 	}
 	h.acknowledge(w, r, id)

@@ -55,12 +55,12 @@ func loadStaticFiles() map[string]staticFile {
 func (a staticFile) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("Content-Type", a.contentType)
-	serveBody(w, r, a.body, a.etag)
+	w.Header().Set("ETag", a.etag)
+	serveBody(w, r, a.body)
 }
 
-// serveBody answers a GET or HEAD with a body, or with 304 if the client has this body.
-func serveBody(w http.ResponseWriter, r *http.Request, body []byte, etag string) {
-	w.Header().Set("ETag", etag)
+// serveBody answers a GET or HEAD with a body, or with 304 if the client has a body with this ETag.
+func serveBody(w http.ResponseWriter, r *http.Request, body []byte) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 

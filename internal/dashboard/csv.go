@@ -12,13 +12,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// renderCSV returns a function that renders a view as CSV (RFC 4180) with a header row, and its
-// ETag. rows returns all rows, with the header.
-func renderCSV[T any](get viewFunc[T], rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
-	return func(v Views, q query) ([]byte, string, error) {
+// renderCSV returns a function that renders a view as CSV (RFC 4180) with a header row. rows returns
+// all rows, with the header.
+func renderCSV[T any](get viewFunc[T], rows func(*T) [][]string) func(Views, query) ([]byte, error) {
+	return func(v Views, q query) ([]byte, error) {
 		value, err := get(v, q)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		var body bytes.Buffer
 		w := csv.NewWriter(&body)
@@ -28,11 +28,11 @@ func renderCSV[T any](get viewFunc[T], rows func(*T) [][]string) func(Views, que
 				row[i] = escapeCell(row[i])
 			}
 			if err := w.Write(row); err != nil {
-				return nil, "", err
+				return nil, err
 			}
 		}
 		w.Flush()
-		return body.Bytes(), entityTag(body.Bytes()), w.Error()
+		return body.Bytes(), w.Error()
 	}
 }
 

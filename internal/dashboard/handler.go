@@ -81,7 +81,7 @@ func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view dataFil
 		respondError(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	body, etag, err := view.render(h.views(), q)
+	body, err := view.render(h.views(), q)
 	switch {
 	case errors.Is(err, errUnknown):
 		respondError(w, http.StatusNotFound, err.Error())
@@ -91,14 +91,13 @@ func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view dataFil
 		return
 	}
 	header := w.Header()
-	// Responses can require a login, so no cache may store them. The page compares entity
-	// tags.
+	// Responses can require a login, so no cache may store them.
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Type", view.contentType)
 	if view.filename != "" {
 		header.Set("Content-Disposition", `attachment; filename="`+view.downloadName(q)+`"`)
 	}
-	serveBody(w, r, body, etag)
+	serveBody(w, r, body)
 }
 
 // respondError responds with an error as JSON.

@@ -14,7 +14,7 @@ import (
 type dataFile struct {
 	contentType string
 	filename    string // filename is for downloads. %s stands for the crawler.
-	render      func(Views, query) (body []byte, etag string, err error)
+	render      func(Views, query) (body []byte, err error)
 }
 
 const (
@@ -95,17 +95,14 @@ func getManagedRobots(v Views, q query) (*report.ManagedRobots, error) {
 	return &m, nil
 }
 
-// renderJSON returns a function that renders a view as JSON, and its ETag. The ETag does not depend
-// on the time of the view.
-func renderJSON[T any](get viewFunc[T]) func(Views, query) ([]byte, string, error) {
-	return func(v Views, q query) ([]byte, string, error) {
+// renderJSON returns a function that renders a view as JSON.
+func renderJSON[T any](get viewFunc[T]) func(Views, query) ([]byte, error) {
+	return func(v Views, q query) ([]byte, error) {
 		value, err := get(v, q)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		body := encodeJSON(value)
-		any(value).(interface{ ClearGenerated() }).ClearGenerated()
-		return body, entityTag(encodeJSON(value)), nil
+		return encodeJSON(value), nil
 	}
 }
 
@@ -121,16 +118,14 @@ func encodeJSON(value any) []byte {
 	return body.Bytes()
 }
 
-func renderEvidenceText(v Views, q query) ([]byte, string, error) {
+func renderEvidenceText(v Views, q query) ([]byte, error) {
 	e, err := evidence(v, q)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	var body bytes.Buffer
-	if err := e.WriteText(&body); err != nil {
-		return nil, "", err
-	}
-	return body.Bytes(), entityTag(body.Bytes()), nil
+	err = e.WriteText(&body)
+	return body.Bytes(), err
 }
 
 // downloadName returns the file name for a download. It replaces unsafe characters, because a

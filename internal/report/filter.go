@@ -93,16 +93,3 @@ type ViewHeader struct {
 	Classes    []string `json:"classes"`
 	Identities []string `json:"identities"`
 }
-
-// ClearGenerated removes the time of the view and the bounds that change with it, so that two views
-// can be compared. A view can still change without requests: From changes at the start of each
-// step, and the request rates of a crawler change while it has requests in the last 24 hours.
-func (h *ViewHeader) ClearGenerated() {
-	if !h.To.Before(h.Generated) {
-		h.To = time.Time{} // The window has not ended, so To is the time of the view.
-	}
-	if !h.CountedFrom.Equal(h.From) && !h.CountedFrom.Equal(h.LedgerStart) {
-		h.CountedFrom = time.Time{} // The retention limits the window, up to the time of the view.
-	}
-	h.Generated = time.Time{}
-}

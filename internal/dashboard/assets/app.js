@@ -28,22 +28,20 @@ let failure = ""; // error of the last refresh
 let timer;
 let request; // AbortController of the current refresh
 
-// responses caches the last responses by URL, with their entity tags.
+// responses caches the last responses by URL.
 const responses = new Map();
 const maxResponses = 40;
 
 async function load(url, signal) {
-  const cached = responses.get(url);
   // fetch rejects relative URLs if the URL of the page contains a password.
-  const answer = await fetch(new URL(url, location.origin + location.pathname), { signal, cache: "no-store", headers: cached?.etag ? { "If-None-Match": cached.etag } : {} });
-  if (answer.status === 304) return cached;
+  const answer = await fetch(new URL(url, location.origin + location.pathname), { signal, cache: "no-store" });
   if (answer.status === 404) return remember(url, { status: 404 });
   if (!answer.ok) throw new Error(answer.status === 401 || answer.status === 403 ? "Access was denied. Sign in again" : `The server returned status ${answer.status}${await reason(answer)}`);
   if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("The server did not return JSON. Sign in again");
   const data = await answer.json();
   setClock(data.generated);
   rememberOrigins(data);
-  return remember(url, { status: 200, etag: answer.headers.get("ETag"), data });
+  return remember(url, { status: 200, data });
 }
 
 // reason returns the error message in a response, or "".
