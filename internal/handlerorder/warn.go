@@ -84,12 +84,12 @@ func (p *PlacedHandler) lacksAuthentication() bool {
 	return true
 }
 
-// isLoopbackOnly reports whether a server listens only on loopback addresses, Unix sockets and file
-// descriptors.
+// isLoopbackOnly reports whether a server listens only on loopback addresses and Unix sockets. A file
+// descriptor from another process, for example systemd, may be a socket of any address.
 func isLoopbackOnly(server *caddyhttp.Server) bool {
 	return !slices.ContainsFunc(server.Listen, func(listen string) bool {
 		a, err := caddy.ParseNetworkAddress(listen)
-		if err != nil || a.IsUnixNetwork() || a.IsFdNetwork() || a.Host == "localhost" {
+		if err != nil || a.IsUnixNetwork() || a.Host == "localhost" {
 			return false
 		}
 		ip, err := netip.ParseAddr(a.Host)

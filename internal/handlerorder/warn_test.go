@@ -1,6 +1,22 @@
 package handlerorder
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// TestLoopbackOnly checks which servers only local clients reach.
+func TestLoopbackOnly(t *testing.T) {
+	for listen, want := range map[string]bool{
+		":443": false, "192.0.2.1:443": false, "example.com:443": false, "fd/3": false, "fdgram/4": false,
+		"127.0.0.1:443": true, "[::1]:443": true, "localhost:443": true, "unix//run/caddy.sock": true,
+	} {
+		if got := isLoopbackOnly(&caddyhttp.Server{Listen: []string{"127.0.0.1:80", listen}}); got != want {
+			t.Errorf("%s: %t, want %t", listen, got, want)
+		}
+	}
+}
 
 // TestCacheBeforeGuard checks that a cache with pages for browsers causes a warning. A cache for
 // other requests or for some clients causes none.
