@@ -251,16 +251,6 @@ func (s *State) IsExpired(now time.Time) bool {
 	return s.Current != nil && s.FailureCount == 0 && now.Sub(s.Current.LastFetched) >= MaxAge
 }
 
-// ResponseHash returns the Version.Hash of the body in a response. ok is false for a failed fetch
-// and for a response 304, which have no body with rules.
-func ResponseHash(a FetchResult) (hash [sha256.Size]byte, ok bool) {
-	access := a.AccessResult()
-	if access != Successful && access != Unavailable {
-		return hash, false
-	}
-	return sha256.Sum256(a.rulesBody(access)), true
-}
-
 // NewVersion returns the version in a response at now. The result is nil for a failed fetch and for
 // a response 304, which have no body with rules.
 func NewVersion(a FetchResult, now time.Time) *Version {

@@ -23,7 +23,7 @@ type FileSource struct {
 
 // Prepare implements [Source]. ok is always true, since a file needs no request.
 func (s FileSource) Prepare(*http.Request, policy.Key) (fetch FetchFunc, ok bool) {
-	return refetchIfIncomplete(func(context.Context, *policy.Version) policy.FetchResult { return s.fetch() }), true
+	return func(context.Context, *policy.Version) policy.FetchResult { return s.fetch() }, true
 }
 
 func (s FileSource) fetch() policy.FetchResult {

@@ -100,11 +100,7 @@ func (p *sourceProbe) ServeHTTP(w http.ResponseWriter, r *http.Request, next cad
 	defer cancel(nil)
 	defer time.AfterFunc(time.Duration(p.Timeout), func() { cancel(ErrFetchTimeout) }).Stop()
 	start := time.Now()
-	var have *policy.Version
-	if r.Header.Get("Have") != "" {
-		have = policy.NewVersion(policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, start)
-	}
-	answer := fetch(ctx, have)
+	answer := fetch(ctx, nil)
 	got := probed{Status: answer.Status, Header: answer.Header, Body: string(answer.Body), Took: time.Since(start)}
 	if answer.Err != nil {
 		got.Err = answer.Err.Error()

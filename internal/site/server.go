@@ -58,7 +58,7 @@ func (s *ServerSource) Prepare(r *http.Request, key policy.Key) (fetch FetchFunc
 	client := newApparentClient(server, s.ClientAddr)
 	template := newRequestTemplate(r, key, client)
 	ownAuthority, isProxied := newAuthority(template), client.isForwarded(r)
-	return refetchIfIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
+	return func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		return FollowRedirects(ctx, ownAuthority.urlOfPath("/robots.txt"), ownAuthority.includesURL, conditionalHeader(stored), func(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
 			if ownAuthority.includesURL(u) {
 				return s.serveGuardRequest(ctx, server, template, u, conditions)
@@ -71,7 +71,7 @@ func (s *ServerSource) Prepare(r *http.Request, key policy.Key) (fetch FetchFunc
 			}
 			return s.outbound.get(ctx, u, conditions)
 		})
-	}), true
+	}, true
 }
 
 // bypassHealthChecks adds a [healthCheckBypass] to the proxies of a server, once for each server.

@@ -64,7 +64,7 @@ func (s *URLSource) Fetch(ctx context.Context, stored *policy.Version) policy.Fe
 // newFetch returns a FetchFunc that requests a URL, with host as the Host if set, and follows
 // redirects.
 func (s *URLSource) newFetch(rawURL, host string) FetchFunc {
-	return refetchIfIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
+	return func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		u, err := url.Parse(rawURL)
 		if err != nil {
 			return policy.FetchResult{Err: fmt.Errorf("source: %w", err)}
@@ -76,7 +76,7 @@ func (s *URLSource) newFetch(rawURL, host string) FetchFunc {
 			}
 			return s.outbound.get(ctx, target, conditions)
 		})
-	})
+	}
 }
 
 // HostPlaceholder stands for the host of the request in a location.
