@@ -34,7 +34,7 @@ func TestAcknowledge(t *testing.T) {
 
 	w.answer("a.test", "enforce", 200, page)
 	w.leap(time.Minute)
-	w.want("another cause", "open warning not_protecting, open info robots_changed, over warning not_protecting")
+	w.want("another cause", "open warning not_protecting, over warning not_protecting")
 	for _, id := range []string{id, "", "not_protecting-000000000000"} {
 		if _, err := w.Acknowledge(id, "", ""); !errors.Is(err, ErrUnknown) {
 			t.Errorf("%q: %v", id, err)

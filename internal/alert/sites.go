@@ -153,16 +153,29 @@ func (s *siteRobots) notProtectingAlerts() []Alert {
 	}, string(problem.Cause))
 }
 
-// searchShutOutAlerts returns an alert if a new version disallows / for search engines that it does
-// not name. A group that names an engine is the owner's intention.
+// searchShutOutAlerts returns an alert if the file disallows / for search engines that it does not
+// name, and an earlier version allowed / for them until less than a week ago. A group that names an
+// engine is the owner's intention. Later edits that still disallow / neither end nor repeat the
+// alert.
 func (s *siteRobots) searchShutOutAlerts() []Alert {
-	current := s.State.Current
-	if len(s.State.Previous) == 0 || s.now.Sub(current.FirstFetched) >= harmfulChangeAlertDuration {
-		return nil
+	for _, previous := range s.State.Previous {
+		if s.now.Sub(previous.ReplacedAt) >= harmfulChangeAlertDuration {
+			break
+		}
+		if found := s.shutOutSinceAlerts(previous); found != nil {
+			return found
+		}
 	}
+	return nil
+}
+
+// shutOutSinceAlerts returns an alert if the file disallows / for search engines that it does not
+// name and that a previous version allowed.
+func (s *siteRobots) shutOutSinceAlerts(previous *policy.Version) []Alert {
+	current := s.State.Current
 	var engines []string
 	var firstVerdict policy.Verdict
-	for _, token := range judge.FindShutOut(s.State.Previous[0].Robots, current.Robots, judge.ProtectedSearchTraffic{Engines: judge.SearchEngines()}).Engines {
+	for _, token := range judge.FindShutOut(previous.Robots, current.Robots, judge.ProtectedSearchTraffic{Engines: judge.SearchEngines()}).Engines {
 		engine := uaident.Default().Lookup(token)
 		rootPage := judge.NewServedPage(engine, "/")
 		verdict := rootPage.Verdict(current.Robots, false)
@@ -177,13 +190,13 @@ func (s *siteRobots) searchShutOutAlerts() []Alert {
 		return nil
 	}
 	return s.completeAlert(Alert{
-		Kind: RobotsShutsOutSearch, Severity: Critical, Since: current.FirstFetched,
+		Kind: RobotsShutsOutSearch, Severity: Critical, Since: previous.ReplacedAt,
 		Title: "The new robots.txt of " + s.title + " shuts out search engines",
-		Detail: fmt.Sprintf("Line %d, %q in the group User-agent: %s, disallows /. The previous version allowed / for %s.",
+		Detail: fmt.Sprintf("Line %d, %q in the group User-agent: %s, disallows /. An earlier version allowed / for %s.",
 			firstVerdict.Rule.Line, text.Printable(firstVerdict.Rule.String()), text.Printable(firstVerdict.Group.Name), joinNames(engines)),
 		Remedy:        "If this file belongs to a staging site, restore the robots.txt of this site. If it is intended, acknowledge the alert.",
 		RemedySnippet: s.showCommand(),
-	}, formatVersion(current))
+	}, formatVersion(previous))
 }
 
 func (s *siteRobots) delayedChangeAlerts() []Alert {
@@ -201,23 +214,30 @@ func (s *siteRobots) delayedChangeAlerts() []Alert {
 	}, formatVersion(current))
 }
 
+// changedRulesAlerts returns an alert if the rules changed within the last day. A change of comments
+// or Sitemap lines only is no alert.
 func (s *siteRobots) changedRulesAlerts() []Alert {
 	current := s.State.Current
 	if len(s.State.Previous) == 0 || s.now.Sub(current.FirstFetched) >= changeAlertDuration {
 		return nil
 	}
-	previous := s.State.Previous[0]
-	detail := fmt.Sprintf("Since %s the file has %s, before that it had %d.", formatTime(current.FirstFetched, s.now), formatRuleCount(current.Robots.RuleCount()), previous.Robots.RuleCount())
+	rules := current.Robots.RulesDigest()
+	i := slices.IndexFunc(s.State.Previous, func(v *policy.Version) bool { return v.Robots.RulesDigest() != rules })
+	if i < 0 || s.now.Sub(s.State.Previous[i].ReplacedAt) >= changeAlertDuration {
+		return nil
+	}
+	previous := s.State.Previous[i]
+	detail := fmt.Sprintf("Since %s the file has %s, before that it had %d.", formatTime(previous.ReplacedAt, s.now), formatRuleCount(current.Robots.RuleCount()), previous.Robots.RuleCount())
 	if findings, _ := current.Robots.Findings(); len(findings) > 0 {
 		detail += " lint reports findings." // Their number is unknown, because lint checks more than the parser.
 	}
 	return s.completeAlert(Alert{
-		Kind: RobotsChanged, Severity: Info, Since: current.FirstFetched,
+		Kind: RobotsChanged, Severity: Info, Since: previous.ReplacedAt,
 		Title:         "The robots.txt of " + s.title + " has changed",
 		Detail:        detail,
 		Remedy:        "Check the change with this command. If it is intended, acknowledge the alert.",
 		RemedySnippet: "caddy robots-guard status " + shellQuote(s.Authority),
-	}, formatVersion(previous), formatVersion(current))
+	}, formatVersion(previous), ledger.Version(rules).String())
 }
 
 // showCommand returns a command that shows the served file, or "" if the file has no URL.
