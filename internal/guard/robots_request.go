@@ -26,10 +26,10 @@ type robotsRequest struct {
 	// hasExactHost is true if the Host field is the authority of the site's key, so that the
 	// guard's own fetch would get the same response.
 	hasExactHost bool
-	// isPlain means no query, no Range, no preconditions and no escapes in the path. isAnonymous
-	// means no credentials and no cookie. With both, the client did not influence the content of
-	// the response. Some servers answer /%72obots.txt with another page, and no crawler requests
-	// this path.
+	// isPlain means no query, no Range, no If-Match, no If-Unmodified-Since and no escapes in the
+	// path: the guard has removed the other preconditions. isAnonymous means no credentials and no
+	// cookie. With both, the response is probably the same for all clients. Some servers answer
+	// /%72obots.txt with another page, and no crawler requests this path.
 	isPlain, isAnonymous bool
 }
 
@@ -136,6 +136,9 @@ func (g *Guard) recordServedRobots(f *robotsRequest, entry *policy.Entry, respon
 	switch (policy.FetchResult{Status: response.status}).AccessResult() {
 	case policy.Successful:
 	case policy.Unavailable:
+		if response.isAborted {
+			return // The client does not know this status.
+		}
 		if response.isErrorStatus && hasErrorRoutes(f.r) && !g.siteServesNoRules(f, entry, now) {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -307,10 +308,13 @@ func TestAbortedRobotsFetch(t *testing.T) {
 		name     string
 		client   http.ResponseWriter
 		encoding string
+		status   int
 		want     judge.Verdict
 	}{
-		{"aborted", brokenConnection{discard{}}, "", judge.Disallowed},
-		{"with a body that is not gzip", discard{}, "gzip", judge.Stale},
+		{"aborted", brokenConnection{discard{}}, "", 200, judge.Disallowed},
+		{"aborted before a proxy got a response", discard{}, "", 499, judge.Disallowed},
+		{"with a body that is not gzip", discard{}, "gzip", 200, judge.Stale},
+		{"not found", discard{}, "", 404, judge.Stale},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newChangingSite(t, options{Enforce: true}, "User-agent: *\nDisallow: /\n")
@@ -320,6 +324,7 @@ func TestAbortedRobotsFetch(t *testing.T) {
 				if tc.encoding != "" {
 					w.Header().Set("Content-Encoding", tc.encoding)
 				}
+				w.WriteHeader(tc.status)
 				_, _ = io.WriteString(w, s.text)
 				return nil
 			}))
@@ -328,4 +333,24 @@ func TestAbortedRobotsFetch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRecoveryWithoutCopy checks that the guard fetches a robots.txt early if its first fetch failed
+// and the site then serves the file to a crawler.
+func TestRecoveryWithoutCopy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := policy.FetchResult{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"3600"}}}
+		s := &changingSite{t: t}
+		s.g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.FetchResult { return answer }})
+		if j := s.g.Judge(served(http.MethodGet, "GPTBot/1.3", "/a")); j.Verdict != judge.Unknown {
+			t.Fatalf("without a copy: verdict %s", j.Verdict)
+		}
+		answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}
+		time.Sleep(time.Minute)
+		s.reads(served(http.MethodGet, "GPTBot/1.3", "/robots.txt"), strict)
+		synctest.Wait()
+		if j := s.g.Judge(served(http.MethodGet, "GPTBot/1.3", "/a")); j.Verdict != judge.Disallowed {
+			t.Errorf("after the recovery: verdict %s, want disallowed", j.Verdict)
+		}
+	})
 }

@@ -60,7 +60,7 @@ func (w *robotsRecorder) buildResponse(err error) robotsResponse {
 	a := robotsResponse{
 		status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
 		isEncoded: header.Get("Content-Encoding") != "", lifetime: policy.ParseLifetime(header, time.Now()), location: header.Get("Location"),
-		isAborted: w.isAborted,
+		isAborted: w.isAborted || w.status == statusClientClosedRequest,
 	}
 	switch {
 	case w.status == 0 && err != nil:
@@ -79,6 +79,10 @@ func (w *robotsRecorder) buildResponse(err error) robotsResponse {
 	}
 	return a
 }
+
+// statusClientClosedRequest is the status that reverse_proxy writes if the client leaves before the
+// upstream responds.
+const statusClientClosedRequest = 499
 
 // isPage reports whether the response is an HTML page.
 func (w *robotsRecorder) isPage() bool {
@@ -117,10 +121,13 @@ func (a robotsResponse) deliversRules(method string) bool {
 }
 
 // differsFromCopy reports whether the response shows that the guard's copy, the current version of
-// s, is outdated. own is the key of the site.
+// s, is outdated, or that the site has recovered while there is no copy. own is the key of the site.
 func (a robotsResponse) differsFromCopy(s *policy.State, own *policy.Key) bool {
-	if s == nil || s.Current == nil {
+	if s == nil {
 		return false
+	}
+	if s.Current == nil { // The guard's fetches have failed, so the site may have recovered.
+		return (policy.FetchResult{Status: a.status}).AccessResult() == policy.Successful
 	}
 	good := s.Current
 	existed := policy.FetchResult{Status: good.Status}.AccessResult() == policy.Successful
