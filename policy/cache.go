@@ -15,7 +15,8 @@ import (
 // Key identifies the robots.txt of an Entry. The JSON names are part of stored data.
 type Key struct {
 	// Source is the URL or the file name of the rules, or "" if the site's own server serves them. All
-	// configured sites with the same source share one Entry, whose Key has only the Source.
+	// configured sites with the same source share one Entry, whose Key has only the Source. The Key
+	// of a robots.txt on trial also has the Host.
 	Source string `json:"source,omitempty"`
 	// Server has the listen addresses of the server, joined by commas, if another server has a guard
 	// for the same host. Otherwise it is "".

@@ -10,8 +10,10 @@ import (
 // treat a backslash as a slash. If keepSlashes is true, slashes are not merged.
 func (t *Target) addResolvedPaths(out *componentVariants, canonical string, normalization Normalization, keepSlashes bool) {
 	normalization |= DotSegmentsResolved
-	onlySlashes := t.decodeEscapes(canonical, '/', '/', false)
-	for i, path := range [...]string{canonical, t.decodeEscapes(canonical, '\\', '/', false), onlySlashes} {
+	// For the canonical path /a%2Fb%5C../c, the three inputs are the path itself, /a/b/../c and
+	// /a/b%5C../c.
+	slashesDecoded := t.decodeEscapes(canonical, '/', '/', false)
+	for i, path := range [...]string{canonical, t.decodeEscapes(canonical, '\\', '/', false), slashesDecoded} {
 		if !hasDotSegment(path) {
 			continue
 		}

@@ -25,7 +25,7 @@ type FreshnessPolicy struct {
 // its freshness information is invalid, the lifetime is Min.
 //
 // must-revalidate, stale-while-revalidate and stale-if-error have no effect. RFC 9309 section 2.4
-// defines how long a stale robots.txt may be used, and a request never waits for a refresh.
+// defines how long a stale robots.txt may be used, whatever the response says.
 func (f FreshnessPolicy) Lifetime(h http.Header, now time.Time) time.Duration {
 	lifetime, explicit := headerLifetime(h, now)
 	if !explicit {

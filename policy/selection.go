@@ -21,6 +21,15 @@ type SelectedGroup struct {
 // A target is disallowed only if both interpretations of the file disallow it. The lenient
 // interpretation follows Google's public library. The strict interpretation ignores misspelled keys
 // and lines without a colon, and an extension line such as Crawl-delay begins another group.
+//
+// The two differences are stored in two places. The keys make another Robots, withStrictKeys, and the
+// extension lines make another matcher of each compiledGroup:
+//
+//	lenient: Robots,         extensionsIgnored
+//	strict:  withStrictKeys, extensionsSplit
+//
+// [Robots.SelectWithLenientKeys] is a third combination, for crawlers that also accept misspelled
+// keys: Robots with both matchers.
 func (r *Robots) Select(obeysWildcard bool, tokens ...string) *SelectedGroup {
 	c := r.selectCompiledGroup(obeysWildcard, tokens)
 	switch {

@@ -34,7 +34,7 @@ const (
 )
 
 // Fallback selects the rules that apply while fetches fail. The last good copy applies in any case
-// until it is MaxAge old.
+// until it is MaxAge old. While the fetches fail with status 429, no Fallback disallows everything.
 type Fallback uint8
 
 // These are the fallbacks.

@@ -88,6 +88,11 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 // removeChargedLimits prevents that two guards charge one request twice. It removes from rules the
 // limits that an earlier guard has charged for the same crawler at the same site. It returns the
 // earlier pace if this pace is about a removed limit, else the zero Pace.
+//
+// For example, both guards limit to 10r/m, the first also keeps a Crawl-delay of 5 s and the second one
+// of 8 s. Only the first guard charges the 10r/m. Each charges its own Crawl-delay. If the first found
+// the crawler over 10r/m, the second slows it for that, too. If the first found it only over 5 s,
+// the second decides by its 8 s alone.
 func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (earlierPace rate.Pace) {
 	earlierLimit := rate.Rule{}
 	if before.Rate.Limit != nil {

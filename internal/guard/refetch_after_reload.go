@@ -28,7 +28,12 @@ type reloadRefetches struct {
 // due at the end of the interval, unless ctx ends before.
 //
 // The previous configuration still serves for a moment. Files fetched in this time are due again
-// when the previous configuration ends.
+// when the previous configuration ends:
+//
+//	load 1 starts        nothing is cached
+//	load 2 starts        all files become due
+//	load 1 ends          all files become due again, since load 2 is later than load 1
+//	load 3 fails, ends   nothing, since no later load made the files due
 func (s *State) RefetchAll(ctx context.Context) {
 	s.refetches.mu.Lock()
 	s.refetches.numLoads++

@@ -18,8 +18,8 @@ import (
 )
 
 // closedRetryAfter is the Retry-After of a response while robots.txt cannot be
-// fetched. The guard retries at least every five minutes while crawlers come, so
-// two retries fit into this time.
+// fetched. While crawlers come, the guard retries at least every five minutes, or when the site's
+// own Retry-After allows it. Two retries usually fit into this time.
 const closedRetryAfter = 10 * time.Minute
 
 // Refuse writes the response to a blocked request: this status, and a plain-text body with the rule

@@ -94,6 +94,7 @@ func (s *siteRecords) updatedRecord(r siteRecord, of *site.Site, guard int64, gu
 	switch {
 	case guard > r.guardNumber:
 		r.guardNumber, r.mode = guard, guardMode
+		// The key of another source is outdated. Hosts that clients name never replace a key.
 		if of.CacheSegment != policy.UnknownHosts && of.Key.Source != r.key.Source || isBetterKey(of, r.key) {
 			r.key = of.Key
 		}

@@ -18,9 +18,9 @@ import (
 // Hosts are the hosts that the configuration names for one server, including wildcards.
 type Hosts struct {
 	Server            *caddyhttp.Server // Server is nil for hosts without a server.
-	ServerName        string            // Name is the name of the server in keys.
+	ServerName        string            // ServerName is the name of the server in keys.
 	exactHosts        map[string]*namedHost
-	wildcardsBySuffix map[string]string // The key is the part of the wildcard after *, for example .example.com.
+	wildcardsBySuffix map[string]string // The key is the part of the wildcard after "*.", for example example.com.
 	otherWildcards    []string          // otherWildcards are wildcards with other shapes.
 }
 
