@@ -23,8 +23,9 @@ import (
 
 // known is a running configuration with these policies.
 type known struct {
-	cache *policy.Cache
-	guard *Guard
+	cache  *policy.Cache
+	guard  *Guard
+	alerts *alert.Manager
 	// answer is the result of a fetch without a request. Nil means that such a fetch is impossible.
 	answer func() policy.FetchResult
 }
@@ -39,7 +40,7 @@ func (known) Modes() map[string]string                       { return map[string
 func (known) Registry() *report.RegistryStatus               { return nil }
 func (known) Proposals() []report.RegistryProposal           { return nil }
 func (known) WithheldFrom(policy.Key) []string               { return nil }
-func (known) AlertManager() *alert.Manager                   { return nil }
+func (k known) AlertManager() *alert.Manager                 { return k.alerts }
 func (known) TestNotify(context.Context) []notify.TestResult { return []notify.TestResult{} }
 
 func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }

@@ -48,7 +48,8 @@ func (a *API) serveStatus(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if len(s.Sites) == 0 {
 		return nil, httpError(http.StatusNotFound, "this server has no robots_guard for %.80q; GET %s lists all sites", name, StatusPath)
 	}
-	s.Alerts = slices.DeleteFunc(s.Alerts, func(one alert.Alert) bool { return !labels[one.Site] })
+	// Alerts about the server count for each site.
+	s.Alerts = slices.DeleteFunc(s.Alerts, func(one alert.Alert) bool { return one.Site != "" && !labels[one.Site] })
 	s.Trials = slices.DeleteFunc(s.Trials, func(one report.Trial) bool { return !labels[one.Site] })
 	return s, nil
 }

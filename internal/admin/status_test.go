@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -42,5 +44,14 @@ func TestStatus(t *testing.T) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestStatusOfSiteAlerts requests one site of a server with an alert about the server.
+func TestStatusOfSiteAlerts(t *testing.T) {
+	k := learn(policy.Key{IsHTTPS: true, Host: "enforced.test", Site: "enforced.test"})
+	k.alerts = alert.NewManager(fullDisk{}, time.Now)
+	if _, body := k.ask(t, http.MethodGet, StatusPath+"?site=enforced.test", ""); !strings.Contains(body, `"state": "open"`) {
+		t.Errorf("without the alert about the server: %s", body)
 	}
 }
