@@ -89,7 +89,7 @@ type statusRunner struct {
 func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, err error) {
 	site := ""
 	if len(args) > 0 {
-		site = args[0]
+		site = strings.TrimSuffix(args[0], "/")
 	}
 	isAlertAction := s.acknowledgeID != "" || s.undoID != "" || s.testNotify
 	switch {

@@ -40,9 +40,11 @@ func TestStatusRequests(t *testing.T) {
 	}{
 		{"all sites", `{}`, nil, "GET /robots_guard/status"},
 		{"one site", `{}`, []string{"shop.test"}, "GET /robots_guard/status?site=shop.test"},
+		{"one site as a URL with a final slash", `{}`, []string{"https://shop.test/"}, "GET /robots_guard/status?site=https%3A%2F%2Fshop.test"},
 		{"the top crawlers", `{}`, []string{"--top"}, "GET /robots_guard/crawlers, GET /robots_guard/alerts"},
 		{"the top crawlers of a site", `{}`, []string{"--top", "shop.test"}, "GET /robots_guard/crawlers?site=shop.test, GET /robots_guard/alerts"},
 		{"a fetch", `{"refresh": {"outcome": "unchanged"}}`, []string{"--refresh", "https://shop.test"}, "POST /robots_guard/policies/https:/shop.test/refresh, GET /robots_guard/alerts"},
+		{"a fetch with a final slash", `{"refresh": {"outcome": "unchanged"}}`, []string{"--refresh", "https://shop.test/"}, "POST /robots_guard/policies/https:/shop.test/refresh, GET /robots_guard/alerts"},
 		{"the end of the grace", `{}`, []string{"--end-grace", "shop.test"}, "POST /robots_guard/policies/shop.test/end-grace"},
 		{"a test message", `{"receivers": [{"receiver": "slack", "sent": true}]}`, []string{"--test-notify"}, "POST /robots_guard/alerts/test"},
 		{"the end of an acknowledgement", `{"severity": "warning"}`, []string{"--undo", "x-1"}, "DELETE /robots_guard/alerts/x-1/acknowledge"},
@@ -189,6 +191,7 @@ func TestCriticalAlertOfSite(t *testing.T) {
 	}{
 		{"shop.test", "shop.test", true},
 		{"shop.test", "https://shop.test:8443", true},
+		{"shop.test", "https://shop.test/", true},
 		{"shop.test", "SHOP.test:8443", true},
 		{"*.shop.test", "a.shop.test", true},
 		{"*.shop.test", "*.shop.test", true},
