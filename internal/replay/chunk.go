@@ -19,7 +19,6 @@ type chunk struct {
 	data   []byte // data has the lines. It is a part of buffer.
 
 	isTooLong bool // isTooLong is true if data is the beginning of a line that is longer than maxLine.
-	isLast    bool // isLast is true for the last chunk of the log.
 
 	done chan struct{} // done receives a value when a worker has finished the chunk.
 
@@ -82,7 +81,6 @@ func readChunks(ctx context.Context, in *logInput, free <-chan *chunk, emit func
 			end = len(data)
 		}
 		k.data, rest = data[:end], append(rest[:0], data[end:]...)
-		k.isLast = readErr != nil
 		emit(k)
 		if errors.Is(readErr, io.EOF) {
 			return nil
