@@ -53,6 +53,7 @@ func TestLines(t *testing.T) {
 		{"caddy, a bad time", "caddy", `{"ts":"yesterday","request":{"method":"GET","uri":"/a"},"status":200}`, Malformed, parsed{}},
 		{"combined", "combined", `192.0.2.1 - - [21/Nov/2026:15:36:53 +0000] "GET /a HTTP/1.1" 200 5 "-" "x/1 \"y\"" "198.51.100.1" 0.002`, Request, parsed{when, "GET", "/a", "", `x/1 "y"`, "192.0.2.1", 200}},
 		{"combined without a User-Agent", "combined", `192.0.2.1 - - [21/Nov/2026:15:36:53 +0000] "GET /a HTTP/1.1" 200 5 "-" "-"`, Request, parsed{when, "GET", "/a", "", "", "192.0.2.1", 200}},
+		{"combined, nginx sent no status", "combined", `192.0.2.1 - - [21/Nov/2026:15:36:53 +0000] "GET /a HTTP/1.1" 000 0 "-" "x"`, Request, parsed{when, "GET", "/a", "", "x", "192.0.2.1", 0}},
 		{"combined, cut off in the User-Agent", "combined", `192.0.2.1 - - [21/Nov/2026:15:36:53 +0000] "GET /a HTTP/1.1" 200 5 "-" "x`, Malformed, parsed{}},
 		{"combined without its last fields", "combined", `192.0.2.1 - - [21/Nov/2026:15:36:53 +0000] "GET /a HTTP/1.1" 200 5`, Malformed, parsed{}},
 		{"common with more fields", "common", `192.0.2.1 - - [21/Nov/2026:15:36:53 +0000] "GET /a HTTP/1.1" 200 5 0.002`, Malformed, parsed{}},

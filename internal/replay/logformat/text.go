@@ -36,7 +36,8 @@ func (p *textParser) Parse(line []byte, r *Record) (Outcome, string) {
 		return Malformed, "no request in quotes after the time"
 	}
 	status, rest, _ := bytes.Cut(bytes.TrimPrefix(rest, space), space)
-	if r.Status = parseStatus(status); r.Status == 0 && string(status) != "-" {
+	// nginx logs 000 if it sent no response.
+	if r.Status = parseStatus(status); r.Status == 0 && string(status) != "-" && string(status) != "000" {
 		return Malformed, "no status after the request"
 	}
 	size, rest, more := bytes.Cut(rest, space)
