@@ -43,6 +43,7 @@ const (
 	traefikTargetField
 	methodField
 	hostField
+	serverNameField // serverNameField is the name of the virtual server. It is used only without a hostField.
 	clientField
 	peerField // peerField is the client. It is used only without a clientField.
 	agentField
@@ -111,8 +112,10 @@ func fieldForLineKey(key []byte) jsonField {
 		return traefikTargetField
 	case "request_method", "method", "RequestMethod":
 		return methodField
-	case "host", "http_host", "server_name", "vhost", "RequestHost":
+	case "host", "http_host", "vhost", "RequestHost":
 		return hostField
+	case "server_name":
+		return serverNameField
 	case "remote_addr", "client_ip", "client", "ip", "ClientHost":
 		return clientField
 	case "remote_ip":
@@ -139,9 +142,10 @@ type jsonParser struct {
 // jsonLine has the values of a line that Parse converts to fields of the record after reading the
 // whole line.
 type jsonLine struct {
-	target, path, requestLine, at, logger []byte
-	hasRequest, hasMessage, hasCaddyTime  bool // These report whether keys of Caddy's lines were found.
-	hasTarget, hasPath, hasTraefik        bool
+	target, path, requestLine, at, logger, serverName []byte
+
+	hasRequest, hasMessage, hasCaddyTime bool // These report whether keys of Caddy's lines were found.
+	hasTarget, hasPath, hasTraefik       bool
 }
 
 const notJSON = "not a JSON object, or cut off"
@@ -182,6 +186,9 @@ func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
 		if r.At, r.HasTime = p.time.parse(l.at, parseAnyTime); !r.HasTime {
 			return Malformed, "the time is invalid"
 		}
+	}
+	if r.Host == nil && string(l.serverName) != "_" { // nginx configurations use _ for any host.
+		r.Host = l.serverName
 	}
 	switch {
 	case l.hasTarget:
@@ -290,6 +297,8 @@ func (p *jsonParser) setField(field jsonField, value []byte, r *Record) {
 		if r.Host == nil {
 			r.Host = dashToNil(unescape(value, &p.buf))
 		}
+	case serverNameField:
+		l.serverName = dashToNil(unescape(value, &p.buf))
 	case clientField:
 		r.Client = value
 	case peerField:
