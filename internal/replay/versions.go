@@ -35,11 +35,12 @@ type Version struct {
 // maxVersions bounds the number of files that are read from a directory.
 const maxVersions = 10000
 
-// ReadVersions reads the versions of a robots.txt from the files *.txt in a directory. The file
-// name has the time from which a version applies, as in robots-2026-11-20T10:00:00Z.txt. A file
-// without a time in its name applies from its modification time.
+// ReadVersions reads the versions of a robots.txt in a directory. The file name has the time from
+// which a version applies, as in robots-2026-11-20T10:00:00Z.txt. A file robots.txt applies from
+// its modification time. Other files are ignored, because a site's own directory also has files
+// such as ads.txt.
 //
-// If the directory has no such files, each subdirectory has the versions of the host with the
+// If the directory has no versions, each subdirectory has the versions of the host with the
 // subdirectory's name.
 func ReadVersions(dir string) ([]Version, error) {
 	versions, err := readVersionsInDir(dir)
@@ -84,6 +85,10 @@ func readVersionsInDir(dir string) ([]Version, error) {
 		if strings.HasPrefix(name, ".") || !strings.EqualFold(filepath.Ext(name), ".txt") {
 			continue
 		}
+		from, hasTime := parseVersionTime(name)
+		if !hasTime && !strings.EqualFold(name, "robots.txt") {
+			continue
+		}
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
 		if err != nil {
@@ -95,8 +100,7 @@ func readVersionsInDir(dir string) ([]Version, error) {
 		if len(versions) == maxVersions {
 			return nil, fmt.Errorf("%s holds more than %d versions; remove versions of other times", dir, maxVersions)
 		}
-		from, ok := parseVersionTime(name)
-		if !ok {
+		if !hasTime {
 			from = info.ModTime()
 		}
 		body, err := readVersion(path)

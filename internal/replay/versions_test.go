@@ -58,6 +58,8 @@ func TestReadVersions(t *testing.T) {
 	writeFile(t, dir, "robots-2026-11-20.txt", "b")
 	writeFile(t, dir, ".hidden.txt", "x")
 	writeFile(t, dir, "notes.md", "x")
+	writeFile(t, dir, "ads.txt", "x")
+	writeFile(t, dir, "robots-v2.txt", "x")
 	if err := os.Mkdir(filepath.Join(dir, "sub.txt"), 0o700); err != nil {
 		t.Fatal(err)
 	}
