@@ -15,7 +15,7 @@ import (
 
 // hostToAudit is a host whose requests are audited, and the configured site for its requests.
 type hostToAudit struct {
-	name string // name is in lower case. It is "" or a pattern only if there is one site.
+	name string // name is as [replay.NormalizeHost] returns it. It is "" or a pattern only if there is one site.
 	site *Site
 }
 
@@ -123,7 +123,7 @@ func (a *auditRunner) hostsToAudit(sites []Site) (hosts []hostToAudit, notes []s
 			skipped = append(skipped, "sites without a host")
 		}
 		for _, name := range site.Hosts {
-			name = strings.ToLower(name)
+			name = replay.NormalizeHost(name)
 			switch first := known[name]; {
 			case isHostPattern(name):
 				skipped = append(skipped, name)

@@ -159,7 +159,8 @@ func TestAuditOfSeveralSites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := configured(Site{Hosts: []string{"a.test"}, Source: robots}, Site{Hosts: []string{"b.test"}, Source: robots, Settings: judge.Settings{Exempt: exempt}})
+	config := configured(Site{Hosts: []string{"a.test"}, Source: robots}, Site{Hosts: []string{"b.test"}, Source: robots, Settings: judge.Settings{Exempt: exempt}},
+		Site{Hosts: []string{"MÜnchen.test"}, Source: robots})
 	line := func(host string) string {
 		return `{"host":"` + host + `","request_method":"GET","request_uri":"/private/","http_user_agent":"GPTBot/1.3"}` + "\n"
 	}
@@ -171,6 +172,7 @@ func TestAuditOfSeveralSites(t *testing.T) {
 		"all by one robots.txt":  {line("a.test") + line("b.test"), `"token":"GPTBot","class":"ai_training","requests":2,"allowed":0,"disallowed":1,"stale":0,"exempt":1`, []string{"--robots", robots}},
 		"two of three hosts":     {line("a.test") + line("b.test") + line("c.test"), `"token":"GPTBot","class":"ai_training","requests":2,"allowed":0,"disallowed":1,"stale":0,"exempt":1`, []string{"--site", "a.test", "--site", "b.test"}},
 		"one site":               {line("a.test") + line("b.test"), `"token":"GPTBot","class":"ai_training","requests":1,"allowed":0,"disallowed":0,"stale":0,"exempt":1`, []string{"--site", "b.test"}},
+		"an IDN in punycode":     {line("xn--mnchen-3ya.test"), `"token":"GPTBot","class":"ai_training","requests":1,"allowed":0,"disallowed":1,"stale":0,"exempt":0`, nil},
 		"a log without any host": {strings.ReplaceAll(line("a.test"), `"host":"a.test",`, ""), "the logs contain no hosts; choose one with --site", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

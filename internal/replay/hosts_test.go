@@ -21,6 +21,7 @@ func TestHosts(t *testing.T) {
 		"A.example/robots-2026-11-01.txt": "",
 		"A.example/robots-2026-11-21.txt": "User-agent: *\nDisallow: /a\n",
 		"b.example/robots.txt":            "User-agent: *\nDisallow: /b\n",
+		"münchen.example/robots.txt":      "User-agent: *\nDisallow: /m\n",
 		".git/robots.txt":                 "User-agent: *\nDisallow: /\n",
 		"empty/notes.md":                  "",
 	} {
@@ -30,7 +31,7 @@ func TestHosts(t *testing.T) {
 		writeFile(t, dir, name, text)
 	}
 	versions, err := ReadVersions(dir)
-	if err != nil || len(versions) != 3 {
+	if err != nil || len(versions) != 4 {
 		t.Fatalf("%+v, %v", versions, err)
 	}
 	const before, early, late = "20/Nov/2026:12:00:00", "21/Nov/2026:12:00:00", "22/Nov/2026:12:00:00"
@@ -47,6 +48,7 @@ func TestHosts(t *testing.T) {
 		{"a host without a file", hostLine("c.example", late, "/a", gptbot), nil, [4]uint64{0, 0, 0, 1}, "There is no robots.txt for c.example (1 lines);"},
 		{"no host", hostLine("a.example", late, "/a", gptbot) + hostLine("-", late, "/a", gptbot), nil, [4]uint64{1, 1, 0, 1}, "1 requests have no host in the log"},
 		{"one site only", hostLine("a.example", late, "/a", gptbot) + hostLine("b.example", late, "/b", gptbot), []string{"b.example"}, [4]uint64{1, 1, 0, 1}, ""},
+		{"an IDN in punycode", hostLine("xn--mnchen-3ya.example", late, "/m", gptbot), []string{"https://München.example"}, [4]uint64{1, 1, 0, 0}, ""},
 		{"the version of the time", hostLine("a.example", before, "/a", gptbot), nil, [4]uint64{1, 0, 0, 0}, ""},
 		{"within 24 hours", hostLine("a.example", early, "/a", gptbot), nil, [4]uint64{1, 0, 1, 0}, ""},
 		{"within 24 hours, but read", hostLine("a.example", early, "/robots.txt", gptbot) + hostLine("a.example", early, "/a", gptbot), nil, [4]uint64{2, 0, 1, 0}, ""},
@@ -61,7 +63,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s: notes %q, want %q", tc.name, notes, tc.note)
 		}
 		for _, v := range r.Robots {
-			if strings.Contains(v.Name, "b.example") != (v.From == nil) {
+			if strings.Contains(v.Name, "A.example") == (v.From == nil) {
 				t.Errorf("%+v", v)
 			}
 		}

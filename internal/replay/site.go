@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/idna"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
-// hostList has the hosts whose requests are judged, in lower case. An empty list means all hosts.
+// hostList has the hosts whose requests are judged, as [NormalizeHost] returns them. An empty list means all hosts.
 type hostList []string
 
 // parseSites returns the hosts of sites such as example.com or https://example.com:8443.
@@ -26,9 +28,19 @@ func parseSites(sites []string) (hostList, error) {
 			u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" {
 			return nil, fmt.Errorf("%q is not a site; write one like example.com or https://example.com", site)
 		}
-		hosts = append(hosts, strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
+		hosts = append(hosts, NormalizeHost(u.Hostname()))
 	}
 	return hosts, nil
+}
+
+// NormalizeHost returns a host as clients send it: in lower case, with IDNs in punycode, and
+// without a trailing dot.
+func NormalizeHost(host string) string {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+		return ascii
+	}
+	return host
 }
 
 // includes reports whether requests for the host are judged.

@@ -23,7 +23,7 @@ import (
 // Version is the content of a robots.txt, and the time from which it was served.
 type Version struct {
 	Name string // Name is the file or URL, for the report.
-	Host string // Host is in lower case and without a port. "" means all hosts.
+	Host string // Host has no port and is as [NormalizeHost] returns it. "" means all hosts.
 	From time.Time
 	Body []byte
 	// Settings, if not nil, replaces the settings and the grace of the options for requests to
@@ -61,7 +61,7 @@ func ReadVersions(dir string) ([]Version, error) {
 			return nil, err
 		}
 		for i := range of {
-			of[i].Host = strings.ToLower(entry.Name())
+			of[i].Host = NormalizeHost(entry.Name())
 		}
 		if versions = append(versions, of...); len(versions) > maxVersions {
 			return nil, fmt.Errorf("%s holds more than %d versions; remove versions of other times and hosts", dir, maxVersions)
