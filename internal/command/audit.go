@@ -57,7 +57,7 @@ of abuse against the robots.txt that is attached to the report.
 
 Ctrl-C stops reading and prints the report so far.
 
-Exit status: 1 if the report has violations, or the checked report of abuse is wrong.
+Exit status: 1 for violations, response audit findings, or a wrong report of abuse.
 `,
 		Example: `
 caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log
