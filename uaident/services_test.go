@@ -35,6 +35,11 @@ var serviceTests = map[string][]identifyTest{
 		{"Nextcloud Webcal Crawler", "Nextcloud Webcal Crawler", Service, FromRegistry},
 		{"Mozilla/5.0 (Linux) AppleWebKit/537.36 (KHTML, like Gecko) SolarWindsTransactionBot/1.0 Safari/537.36 Chrome/134.0.0.0", "SolarWindsTransactionBot", Monitor, FromRegistry},
 		{"Mozilla/5.0 (compatible; AppBeat/1.0; +http://www.appbeat.io/)", "AppBeat", Monitor, FromRegistry},
+		{"MoodleBot/4.5 (+https://school.example)", "MoodleBot", Service, FromRegistry},
+		{"IABot/2.0 (+https://meta.wikimedia.org/wiki/InternetArchiveBot/FAQ_for_sysadmins) (Checking if link from Wikipedia is broken and needs removal)", "IABot", Monitor, FromRegistry},
+		{"IABot: Checking if link from Wikipedia is broken and needs removal - See https://meta.wikimedia.org/wiki/InternetArchiveBot/FAQ_for_sysadmins", "IABot", Monitor, FromRegistry},
+		{"login (wikipedia:de; User:Xqbot) Pywikibot/9.1.2 (g19) requests/2.31.0 Python/3.12.1.final.0", "Pywikibot", Service, FromRegistry},
+		{"Pywikibot/8.6", "Pywikibot", Service, FromRegistry},
 	},
 	"services that nobody has heard of": {
 		{"Acme-Webhooks/1.0", "Acme-Webhooks", Other, FromTool},
