@@ -41,6 +41,13 @@ var serviceTests = map[string][]identifyTest{
 		{"login (wikipedia:de; User:Xqbot) Pywikibot/9.1.2 (g19) requests/2.31.0 Python/3.12.1.final.0", "Pywikibot", Service, FromRegistry},
 		{"Pywikibot/8.6", "Pywikibot", Service, FromRegistry},
 	},
+	"fetchers for advertisements that a person ordered, and a preview": {
+		{"Mozilla/5.0 (compatible; AmazonAdBot/1.0; +https://adbot.amazon.com)", "AmazonAdBot", Ads, FromRegistry},
+		{"Mozilla/5.0 (compatible; SnapchatAds/1.0; +https://businesshelp.snapchat.com/s/article/adsbot-crawler)", "SnapchatAds", Ads, FromRegistry},
+		{chrome + " (compatible; AdsBot-Naver/1.0; +http://searchad.naver.com)", "AdsBot-Naver", Ads, FromRegistry},
+		{chrome + " MicroAdBot/1.1 (https://www.microad.co.jp/contact/)", "MicroAdBot", Ads, FromRegistry},
+		{"Mozilla/5.0 (compatible; Blueno/1.0; +http://naver.me/scrap)", "Blueno", Preview, FromRegistry},
+	},
 	"services that nobody has heard of": {
 		{"Acme-Webhooks/1.0", "Acme-Webhooks", Other, FromTool},
 		{"AcmeUptimeBot/1.0 (+https://acme.example)", "AcmeUptimeBot", Other, FromTool},
