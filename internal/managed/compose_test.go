@@ -170,7 +170,9 @@ func TestPlanErrors(t *testing.T) {
 		"sitemap: the value is empty; remove it":         {Sitemaps: []string{""}},
 		"line: the value is empty; remove it":            {ExtraLines: []string{""}},
 		`line: "Host: a\nHost: b" is more than one line`: {ExtraLines: []string{"Host: a\nHost: b"}},
-		`sitemap "a" is not a complete URL`:              {Sitemaps: []string{"a"}},
+		`sitemap "a" is not a complete http`:             {Sitemaps: []string{"a"}},
+		`sitemap "ftp://x/a" is not a complete http`:     {Sitemaps: []string{"ftp://x/a"}},
+		`sitemap "https:///a" is not a complete http`:    {Sitemaps: []string{"https:///a"}},
 	} {
 		if _, err := planOf(uaident.Default(), nil, spec.Sitemaps, spec.ExtraLines); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

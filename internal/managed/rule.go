@@ -3,6 +3,7 @@ package managed
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -169,13 +170,19 @@ func (p *Plan) validateExtraLines() error {
 		if err := checkLine(s); err != nil {
 			return fmt.Errorf("sitemap: %w", err)
 		}
-		if !strings.Contains(s, "://") {
-			return fmt.Errorf("sitemap %q is not a complete URL; begin it with https://", s)
+		if err := checkPlaceholders(s); err != nil {
+			return err
+		}
+		if u, err := url.Parse(replaceHost(s, "example.com")); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("sitemap %q is not a complete http or https URL; begin it with https:// and the host", s)
 		}
 	}
 	for _, s := range p.extraLines {
 		if err := checkLine(s); err != nil {
 			return fmt.Errorf("line: %w", err)
+		}
+		if err := checkPlaceholders(s); err != nil {
+			return err
 		}
 		robots := policy.Parse([]byte("User-agent: *\n" + s + "\n"))
 		records := robots.Records()
@@ -184,11 +191,6 @@ func (p *Plan) validateExtraLines() error {
 		}
 	}
 	texts := slices.Concat(p.sitemaps, p.extraLines)
-	for _, s := range texts {
-		if err := checkPlaceholders(s); err != nil {
-			return err
-		}
-	}
 	for _, w := range p.byCrawler {
 		texts = append(texts, slices.Concat(w.pathLines, preferenceLines(w.preferences))...)
 	}
