@@ -10,6 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/handlerorder"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -24,12 +26,16 @@ type MatchPreference struct {
 	// Preferences such as `train-ai=n`. The labels are `train-ai`, `ai-use` and `search`.
 	Preferences []string `json:"preferences,omitempty"`
 
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The Caddyfile adapter
+	// sets the place.
+	CaddyfileLine string `json:"at,omitempty"`
+
 	parsedPreferences policy.Preferences
 }
 
 // CaddyModule returns the Caddy module information.
 func (MatchPreference) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.matchers.robots_preference", New: func() caddy.Module { return new(MatchPreference) }}
+	return caddy.ModuleInfo{ID: "http.matchers." + handlerorder.Preference, New: func() caddy.Module { return new(MatchPreference) }}
 }
 
 // UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
@@ -37,6 +43,7 @@ func (MatchPreference) CaddyModule() caddy.ModuleInfo {
 //	robots_preference <label>=y|n...
 func (m *MatchPreference) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
+		m.CaddyfileLine = option.CaddyfileLine(d)
 		m.Preferences = append(m.Preferences, d.RemainingArgs()...)
 		if d.NextBlock(0) {
 			return d.Err("robots_preference takes no block")
@@ -69,9 +76,11 @@ func (m *MatchPreference) parse() (preferences policy.Preferences, err error) {
 }
 
 // Provision sets up the matcher.
-func (m *MatchPreference) Provision(caddy.Context) (err error) {
-	m.parsedPreferences, err = m.parse()
-	return err
+func (m *MatchPreference) Provision(ctx caddy.Context) (err error) {
+	if m.parsedPreferences, err = m.parse(); err != nil {
+		return err
+	}
+	return checkOrder(ctx)
 }
 
 // MatchWithError reports whether the request matches. The error is always nil.

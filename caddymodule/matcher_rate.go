@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/handlerorder"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
@@ -24,11 +26,15 @@ func init() {
 type MatchRate struct {
 	// The states to match: `within`, `over`, `slowed`.
 	RateStates []string `json:"states,omitempty"`
+
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The Caddyfile adapter
+	// sets the place.
+	CaddyfileLine string `json:"at,omitempty"`
 }
 
 // CaddyModule returns the Caddy module information.
 func (MatchRate) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.matchers.robots_rate", New: func() caddy.Module { return new(MatchRate) }}
+	return caddy.ModuleInfo{ID: "http.matchers." + handlerorder.Rate, New: func() caddy.Module { return new(MatchRate) }}
 }
 
 // UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
@@ -36,6 +42,7 @@ func (MatchRate) CaddyModule() caddy.ModuleInfo {
 //	robots_rate <within|over|slowed...>
 func (m *MatchRate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
+		m.CaddyfileLine = option.CaddyfileLine(d)
 		m.RateStates = append(m.RateStates, d.RemainingArgs()...)
 		if d.NextBlock(0) {
 			return d.Err("robots_rate takes no block")
@@ -61,6 +68,9 @@ func (m *MatchRate) Validate() error {
 	return nil
 }
 
+// Provision checks that a robots_guard precedes the matcher.
+func (m *MatchRate) Provision(ctx caddy.Context) error { return checkOrder(ctx) }
+
 // MatchWithError reports whether the request matches. The error is always nil.
 func (m MatchRate) MatchWithError(r *http.Request) (bool, error) {
 	j := judgementFromRequest(r)
@@ -72,10 +82,10 @@ func (m MatchRate) MatchWithError(r *http.Request) (bool, error) {
 // Example:
 //
 //	expression robots_rate('over') && robots_crawler('seo')
-func (MatchRate) CELLibrary(caddy.Context) (cel.Library, error) {
+func (MatchRate) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	return newCELLibrary("robots_rate", func(states []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchRate{RateStates: states}
-		return m, m.Validate()
+		return m, cmp.Or(m.Validate(), m.Provision(ctx))
 	})
 }
 
@@ -88,6 +98,7 @@ func rateStateNames() (words []string) {
 
 // Interface guards
 var (
+	_ caddy.Provisioner                 = (*MatchRate)(nil)
 	_ caddy.Validator                   = (*MatchRate)(nil)
 	_ caddyfile.Unmarshaler             = (*MatchRate)(nil)
 	_ caddyhttp.RequestMatcherWithError = (*MatchRate)(nil)

@@ -220,6 +220,15 @@ func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	})
 }
 
+// checkOrder returns an error if a handler or matcher of this module has a wrong position.
+func checkOrder(ctx caddy.Context) error {
+	app, err := UseApp(ctx)
+	if err != nil {
+		return err
+	}
+	return app.CheckOrder(ctx)
+}
+
 // judgementFromRequest returns the judgement of a robots_guard that has handled the request, or
 // nil.
 func judgementFromRequest(r *http.Request) *guard.Judgement {

@@ -35,7 +35,7 @@ func validate(t *testing.T, config string) (log string, err error) {
 	return string(text), err
 }
 
-// TestMatcherPlaces checks that a guard runs before each matcher robots_disallowed.
+// TestMatcherPlaces checks that a guard runs before each matcher that uses its verdict.
 func TestMatcherPlaces(t *testing.T) {
 	const needs = "robots_disallowed needs a robots_guard before it"
 	for _, tc := range []struct{ name, config, want string }{
@@ -47,6 +47,10 @@ func TestMatcherPlaces(t *testing.T) {
 		{"behind it in a route", "a.test {\n route {\n robots_guard\n @x robots_disallowed *\n header @x X-Y z\n}\n}", ""},
 		{"in a handle behind it", "a.test {\n robots_guard\n handle /y* {\n @x robots_disallowed *\n respond @x ok\n}\n}", ""},
 		{"in another handle", "a.test {\n handle /y* {\n robots_guard\n}\n handle {\n @x robots_disallowed *\n respond @x ok\n}\n}", needs},
+		{"a preference without one", "a.test {\n @x robots_preference train-ai=n\n respond @x ok\n}", "site a.test: robots_preference needs a robots_guard before it"},
+		{"a rate without one", "a.test {\n @x robots_rate over\n respond @x ok\n}", "site a.test: robots_rate needs a robots_guard before it"},
+		{"a rate behind one", "a.test {\n robots_guard\n @x robots_rate over\n respond @x ok\n}", ""},
+		{"a rate in an expression", "a.test {\n @x expression robots_rate('over')\n respond @x ok\n}", "robots_rate needs a robots_guard before it"},
 		{"negated", "a.test {\n @x not robots_disallowed *\n respond @x ok\n}", needs},
 		{"in an expression", "a.test {\n @x expression robots_disallowed('*')\n respond @x ok\n}", needs},
 		{"a guard in a named route", "&(all) {\n robots_guard\n}\na.test {\n invoke all\n handle {\n @x robots_disallowed *\n respond @x ok\n}\n}", ""},

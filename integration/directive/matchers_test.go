@@ -142,6 +142,8 @@ func TestMatcherErrors(t *testing.T) {
 		"expression robots_disallowed('Googelbot')":          "did you mean Googlebot?",
 		"robots_disallowed GPT*":                             `is not a product token; write a crawler`,
 		"expression robots_disallowed('a', 'b')":             "takes one product token",
+		"robots_preference ai-use=n":                         "such as header, at ",
+		"robots_rate over":                                   "such as header, at ",
 		"robots_preference":                                  "needs a preference, for example train-ai=n",
 		"robots_preference train-ai=no":                      `is not a preference; write train-ai, ai-use or search, followed by =y or =n`,
 		"robots_preference train-ai=n train-ai=y":            "y and n for train-ai can never match together",

@@ -26,7 +26,7 @@ func Check(ctx caddy.Context, logger *zap.Logger) error {
 		_, err := w.walkRoutes(routesAsJSON(server.Routes), routePosition{})
 		handlers := w.handlers
 		if err == nil {
-			err = cmp.Or(checkGuards(handlers), checkRobotsTXT(handlers), checkDashboards(handlers), w.checkDisallowed())
+			err = cmp.Or(checkGuards(handlers), checkRobotsTXT(handlers), checkDashboards(handlers), w.checkVerdictMatchers())
 		}
 		if err != nil {
 			return err
@@ -48,15 +48,15 @@ func checkGuards(handlers []*PlacedHandler) error {
 	return checkUnreachableOrDuplicate(handlers, Guard, duplicateGuardError)
 }
 
-// checkDisallowed returns an error for a robots_disallowed matcher without a robots_guard before
-// it.
-func (w *routeWalker) checkDisallowed() error {
+// checkVerdictMatchers returns an error for a matcher that uses the verdict of a robots_guard, but
+// has no robots_guard before it.
+func (w *routeWalker) checkVerdictMatchers() error {
 	for _, m := range w.unguarded {
 		var config struct {
 			At string `json:"at"`
 		}
-		_ = json.Unmarshal(m.config, &config) // For an expression, At is empty.
-		return option.AddCaddyfileLine(config.At, fmt.Errorf("%s: robots_disallowed needs a robots_guard before it, because it uses the robots.txt of robots_guard; write robots_guard monitor into the site if you do not want to block requests, and put both into a route block if Caddy orders the directive of the matcher first, such as header", m.site))
+		_ = json.Unmarshal(m.Config, &config) // For an expression, At is empty.
+		return option.AddCaddyfileLine(config.At, fmt.Errorf("%s: %s needs a robots_guard before it, because it uses the verdict of robots_guard; write robots_guard monitor into the site if you do not want to block requests, and put both into a route block if Caddy orders the directive of the matcher first, such as header", m.site, m.Name))
 	}
 	return nil
 }

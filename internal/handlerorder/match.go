@@ -48,29 +48,30 @@ func (m Matcher) ignoresClient() bool {
 		!bytes.Contains(config, []byte("_ip")) && !bytes.Contains(config, []byte("expression"))
 }
 
-// findDisallowedMatcher returns the configuration of the first robots_disallowed matcher in matcher
-// sets, even if negated, or nil. For a matcher in an expression, findDisallowedMatcher returns the
-// expression.
-func findDisallowedMatcher(sets []map[string]json.RawMessage) json.RawMessage {
+// findVerdictMatcher returns a matcher in matcher sets that uses the verdict of a guard, even if
+// negated. For a matcher in an expression, Config is the expression.
+func findVerdictMatcher(sets []map[string]json.RawMessage) (Matcher, bool) {
 	for _, set := range sets {
-		for name, config := range set {
-			switch name {
-			case Disallowed:
-				return config
-			case "expression":
-				if bytes.Contains(config, []byte(Disallowed+"(")) {
-					return config
+		for _, m := range sortedMatchers(set) {
+			switch {
+			case slices.Contains(verdictMatchers, m.Name):
+				return m, true
+			case m.Name == "expression":
+				for _, name := range verdictMatchers {
+					if bytes.Contains(m.Config, []byte(name+"(")) {
+						return Matcher{name, m.Config}, true
+					}
 				}
-			case "not":
+			case m.Name == "not":
 				var negated []map[string]json.RawMessage
-				if json.Unmarshal(config, &negated) != nil {
+				if json.Unmarshal(m.Config, &negated) != nil {
 					continue
 				}
-				if found := findDisallowedMatcher(negated); found != nil {
-					return found
+				if found, ok := findVerdictMatcher(negated); ok {
+					return found, true
 				}
 			}
 		}
 	}
-	return nil
+	return Matcher{}, false
 }

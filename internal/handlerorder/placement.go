@@ -13,8 +13,14 @@ const (
 	RobotsTXT = "robots_txt"
 )
 
-// Disallowed is the JSON name of this module's matcher for use after a guard.
-const Disallowed = "robots_disallowed"
+// These are the JSON names of this module's matchers that use the verdict of a guard.
+const (
+	Disallowed = "robots_disallowed"
+	Preference = "robots_preference"
+	Rate       = "robots_rate"
+)
+
+var verdictMatchers = []string{Disallowed, Preference, Rate}
 
 // PlacedHandler is a handler of this module with its position in the routes.
 type PlacedHandler struct {

@@ -83,7 +83,7 @@ func matcherSetAsJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 	for _, matcher := range set {
 		name := caddy.GetModuleName(matcher)
 		// These matchers keep their JSON configuration.
-		if matchers[name] = matcherAsJSON(matcher); name == "robots_crawler" || name == Disallowed {
+		if matchers[name] = matcherAsJSON(matcher); name == "robots_crawler" || slices.Contains(verdictMatchers, name) {
 			matchers[name] = caddyconfig.JSON(matcher, nil)
 		}
 	}

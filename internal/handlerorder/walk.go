@@ -54,10 +54,10 @@ type routeWalker struct {
 	unguarded []unguardedMatcher
 }
 
-// unguardedMatcher is a robots_disallowed matcher without a guard before it.
+// unguardedMatcher is a matcher that uses the verdict of a guard, without a guard before it.
 type unguardedMatcher struct {
-	config json.RawMessage
-	site   string
+	Matcher
+	site string
 }
 
 // routePosition describes the handlers and matchers before a position in the routes.
@@ -89,8 +89,8 @@ func (w *routeWalker) walkRoutes(routes []Route, outer routePosition) (routePosi
 		if err := here.addMatchers(route.Match); err != nil {
 			return after, err
 		}
-		if config := findDisallowedMatcher(route.Match); config != nil && !here.isGuarded() {
-			w.unguarded = append(w.unguarded, unguardedMatcher{config, siteName(w.server, here.hosts)})
+		if m, ok := findVerdictMatcher(route.Match); ok && !here.isGuarded() {
+			w.unguarded = append(w.unguarded, unguardedMatcher{m, siteName(w.server, here.hosts)})
 		}
 		for _, handler := range route.Handle {
 			var err error
