@@ -322,13 +322,8 @@ func (h History) endPending(state State, by Decision) (History, *Change) {
 func (h History) moveToPast(c Change, state State, by Decision) History {
 	c.State, c.Since, c.TrialEnd, c.EndedBy = state, by.At, time.Time{}, &by
 	past := dropOldRejected(append([]Change{c}, h.Past...))
+	past = past[:min(len(past), maxChanges)]
 	last := slices.IndexFunc(past, func(c Change) bool { return !c.PublishedAt.IsZero() })
-	if len(past) > maxChanges {
-		if last >= maxChanges {
-			past[maxChanges-1], last = past[last], maxChanges-1
-		}
-		past = past[:maxChanges]
-	}
 	for len(past) > last+1 && by.At.Sub(past[len(past)-1].EndedBy.At) > maxAge {
 		past = past[:len(past)-1]
 	}
@@ -336,19 +331,18 @@ func (h History) moveToPast(c Change, state State, by Decision) History {
 	return h
 }
 
-// maxRejected is the maximum number of rejected changes by lists of rules.
+// maxRejected is the maximum number of past changes that were never published.
 const maxRejected = 20
 
-// dropOldRejected drops, in place, the rejected changes of lists of rules, except the latest
-// maxRejected. A list that changes often must not fill the history.
+// dropOldRejected drops, in place, the changes that were never published, except the latest
+// maxRejected. They must not replace the published changes, to which a rollback returns.
 func dropOldRejected(past []Change) []Change {
 	seen := 0
 	return slices.DeleteFunc(past, func(c Change) bool {
-		if c.Origin != FromRules || c.State != Rejected {
-			return false
+		if c.PublishedAt.IsZero() {
+			seen++
 		}
-		seen++
-		return seen > maxRejected
+		return c.PublishedAt.IsZero() && seen > maxRejected
 	})
 }
 

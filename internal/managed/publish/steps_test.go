@@ -264,21 +264,24 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestRollbackAfterManyWaitingChanges rolls back to the previous published change after more waiting
-// changes than the history keeps were replaced.
+// TestRollbackAfterManyWaitingChanges replaces more waiting changes than the history keeps. Few of
+// them stay, and rollbacks go back to each published change.
 func TestRollbackAfterManyWaitingChanges(t *testing.T) {
 	var s History
-	for i, id := range []string{"a", "b"} {
+	for i, id := range []string{"a", "b", "c"} {
 		s, _ = s.Submit("one", Change{ID: id}, epoch.Add(time.Duration(i)*time.Minute))
 	}
 	for i := range maxChanges + 50 {
-		s, _ = s.Submit("one", Change{ID: fmt.Sprint("waiting ", i), Reasons: []string{"why"}}, epoch.Add(time.Duration(i+2)*time.Minute))
+		s, _ = s.Submit("one", Change{ID: fmt.Sprint("waiting ", i), Reasons: []string{"why"}}, epoch.Add(time.Duration(i+3)*time.Minute))
 	}
-	if len(s.Past) != maxChanges || s.Past[maxChanges-1].ID != "a" || s.Past[maxChanges-2].ID != "waiting 50" {
-		t.Errorf("%d changes, the last two %s and %s", len(s.Past), s.Past[maxChanges-2].ID, s.Past[maxChanges-1].ID)
+	if len(s.Past) != maxRejected+2 || s.Past[0].ID != fmt.Sprint("waiting ", maxChanges+48) || s.Past[maxRejected].ID != "b" {
+		t.Errorf("%d changes, the first is %s", len(s.Past), s.Past[0].ID)
 	}
-	if s, _, err := s.Rollback("", Decision{}, epoch.Add(time.Hour)); err != nil || s.Published.ID != "a" {
-		t.Errorf("got %v, %+v", err, s.Published)
+	for i, id := range []string{"b", "a", SpecID(Empty)} {
+		var err error
+		if s, _, err = s.Rollback("", Decision{}, epoch.Add(time.Duration(i+24)*time.Hour)); err != nil || s.Published.ID != id {
+			t.Errorf("rollback %d: %v, %+v, want %s", i, err, s.Published, id)
+		}
 	}
 }
 
@@ -295,17 +298,5 @@ func TestNotedBesideTheFuture(t *testing.T) {
 	}
 	if len(all) != maxInstances || all["one"].ID != "x" || all["two"].ID != "x" {
 		t.Errorf("of %d, one is %+v and two %+v", len(all), all["one"], all["two"])
-	}
-}
-
-// TestRejectedLists checks that few rejected changes by lists of rules stay.
-func TestRejectedLists(t *testing.T) {
-	var s History
-	for i := range 3 * maxRejected {
-		in := Change{ID: fmt.Sprint("list ", i), Origin: FromRules, Reasons: []string{"bingbot may not fetch / any more"}}
-		s, _ = s.Submit("one", in, epoch.Add(time.Duration(i)*time.Minute))
-	}
-	if len(s.Past) != maxRejected || s.Past[0].ID != fmt.Sprint("list ", 3*maxRejected-2) {
-		t.Errorf("%d changes are kept, the first %s", len(s.Past), s.Past[0].ID)
 	}
 }
