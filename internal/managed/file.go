@@ -156,13 +156,32 @@ func (f *baseFile) removeAgentLines(places []agentLine) {
 	for _, p := range places {
 		f.removed[p.agent.Line] = true
 		agents := f.groups[p.group].Agents
-		first := slices.IndexFunc(agents, func(a policy.Agent) bool { return !f.removed[a.Line] })
+		last := 0 // last is the number of the last remaining user-agent line above the line.
 		for _, line := range f.contentLineNumbers(p.group) {
-			if first < 0 || line < agents[first].Line {
+			for ; len(agents) > 0 && agents[0].Line < line; agents = agents[1:] {
+				if !f.removed[agents[0].Line] {
+					last = agents[0].Line
+				}
+			}
+			from := 1
+			if section := f.usageAgents[line]; section != nil {
+				from = section[0].Line
+			}
+			if last < from {
 				f.removed[line] = true
 			}
 		}
 	}
+}
+
+// remainingAgentLines returns the user-agent lines of a group that were not removed.
+func (f *baseFile) remainingAgentLines(group int) (places []agentLine) {
+	for _, a := range f.groups[group].Agents {
+		if !f.removed[a.Line] {
+			places = append(places, agentLine{group, a})
+		}
+	}
+	return places
 }
 
 // findExclusiveGroup returns the index of the group whose only user-agent line is the only element
@@ -178,6 +197,23 @@ func (f *baseFile) findExclusiveGroup(places []agentLine) int {
 func (f *baseFile) insertIntoGroup(group int, lines []string) {
 	last := f.lastLineNumber(group)
 	f.added[last] = append(f.added[last], lines...)
+}
+
+// insertIntoUsageSections inserts Content-Usage lines below each last Content-Usage line between two
+// adjacent remaining user-agent lines of a group. Content-Usage lines at the end of the group do not
+// apply to the user-agent lines above such a line.
+func (f *baseFile) insertIntoUsageSections(group int, lines []string) {
+	usages := slices.DeleteFunc(f.contentLineNumbers(group), func(line int) bool { return f.usageAgents[line] == nil || f.removed[line] })
+	left := f.remainingAgentLines(group)
+	for i, line := range usages {
+		next := len(f.lines) + 1
+		if i+1 < len(usages) {
+			next = usages[i+1]
+		}
+		if hasAgentLineBetween(left, line, next) {
+			f.added[line] = append(f.added[line], lines...)
+		}
+	}
 }
 
 // addedToGroup returns the lines, including comments, that were inserted at the end of a group.

@@ -251,22 +251,27 @@ func (c *composition) addPreferencesToGroups() (moved []*appendedGroup) {
 			continue
 		}
 		for _, a := range left {
-			folded := strings.ToLower(a.Name)
+			folded := strings.ToLower(a.agent.Name)
 			if lacks := missing[folded]; len(lacks) > 0 {
 				lines := ensureRule(append(c.file.groupContent(places[folded]), lacks...))
 				if c.movedBytes += len(strings.Join(lines, "\n")); c.movedBytes > policy.MaxSize {
 					c.limitExceeded = true
 					return nil
 				}
-				moved = append(moved, &appendedGroup{comment: c.plan.preferenceComment(), names: []string{a.Name}, lines: lines})
+				moved = append(moved, &appendedGroup{comment: c.plan.preferenceComment(), names: []string{a.agent.Name}, lines: lines})
 				c.file.removeAgentLines(places[folded])
 			}
 		}
 	}
 	for i := range c.file.groups {
-		if left := c.file.remainingAgentLines(i); len(left) > 0 && !isWildcard(left[0].Name) {
-			if lacks := missing[strings.ToLower(left[0].Name)]; len(lacks) > 0 {
-				c.file.insertIntoGroup(i, append([]string{c.plan.preferenceComment()}, lacks...))
+		if left := c.file.remainingAgentLines(i); len(left) > 0 && !isWildcard(left[0].agent.Name) {
+			if lacks := missing[strings.ToLower(left[0].agent.Name)]; len(lacks) > 0 {
+				comment := []string{c.plan.preferenceComment()}
+				c.file.insertIntoGroup(i, append(comment, lacks...))
+				lacks = slices.DeleteFunc(slices.Clone(lacks), func(line string) bool { return !hasKey(line, "content-usage") })
+				if len(lacks) > 0 {
+					c.file.insertIntoUsageSections(i, append(comment, lacks...))
+				}
 			}
 		}
 	}
@@ -275,9 +280,9 @@ func (c *composition) addPreferencesToGroups() (moved []*appendedGroup) {
 
 // lackSamePreferences reports whether all crawlers of a group lack the same preferences. missing
 // has the missing preference lines of each crawler, by its name in lower case.
-func lackSamePreferences(agents []policy.Agent, missing map[string][]string) bool {
-	for _, a := range agents {
-		if !slices.Equal(missing[strings.ToLower(a.Name)], missing[strings.ToLower(agents[0].Name)]) {
+func lackSamePreferences(places []agentLine, missing map[string][]string) bool {
+	for _, p := range places {
+		if !slices.Equal(missing[strings.ToLower(p.agent.Name)], missing[strings.ToLower(places[0].agent.Name)]) {
 			return false
 		}
 	}
@@ -308,14 +313,4 @@ func (f *baseFile) agentLinesByName() map[string][]agentLine {
 		}
 	}
 	return all
-}
-
-// remainingAgentLines returns the user-agent lines of a group that were not removed.
-func (f *baseFile) remainingAgentLines(group int) (agents []policy.Agent) {
-	for _, a := range f.groups[group].Agents {
-		if !f.removed[a.Line] {
-			agents = append(agents, a)
-		}
-	}
-	return agents
 }

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -106,6 +107,49 @@ func TestPreferenceForAllInGroups(t *testing.T) {
 				if mayTrain {
 					want = "train-ai=y"
 				}
+				if got := preferencesOf(robots, token, "/").String(); got != want {
+					t.Errorf("%s has %q, want %q, in\n%s", token, got, want, text)
+				}
+			}
+		})
+	}
+}
+
+// TestPreferenceForAllInSections writes a preference about all crawlers into groups with Content-Usage
+// lines between the user-agent lines. Such a line applies only to the user-agent lines above it.
+func TestPreferenceForAllInSections(t *testing.T) {
+	for _, tc := range []struct {
+		name, base string
+		rules      []Rule
+		want       map[string]string // the preferences of a crawler, by its token
+	}{
+		{"a line between two names", "User-agent: GPTBot\nContent-Usage: search=n\nUser-agent: CCBot\nDisallow: /p\n", nil,
+			map[string]string{"GPTBot": "train-ai=n, search=n", "CCBot": "train-ai=n", "bingbot": "train-ai=n"}},
+		{"a signal, which applies to the whole group", "User-agent: GPTBot\nContent-Usage: search=n\nUser-agent: CCBot\nDisallow: /p\n", []Rule{{ContentSignal: "ai-train=no"}},
+			map[string]string{"GPTBot": "train-ai=n, search=n", "CCBot": "train-ai=n", "bingbot": "train-ai=n"}},
+		{"two lines, and three names", "User-agent: GPTBot\nContent-Usage: search=n\nContent-Usage: ai-use=n\nUser-agent: CCBot\nUser-agent: FooBot\nContent-Usage: search=y\nUser-agent: bingbot\nDisallow: /p\n", nil,
+			map[string]string{"GPTBot": "train-ai=n, ai-use=n, search=n", "CCBot": "train-ai=n, search=y", "FooBot": "train-ai=n, search=y", "bingbot": "train-ai=n"}},
+		{"the last of two names has the preference", "User-agent: GPTBot\nContent-Usage: search=n\nUser-agent: CCBot\nContent-Usage: train-ai=y\nDisallow: /p\n", nil,
+			map[string]string{"GPTBot": "train-ai=n, search=n", "CCBot": "train-ai=y"}},
+		{"the second of three names lacks the preference", "User-agent: GPTBot\nContent-Usage: train-ai=y\nUser-agent: CCBot\nContent-Usage: search=n\nUser-agent: bingbot\nContent-Usage: train-ai=y\nDisallow: /p\n", nil,
+			map[string]string{"GPTBot": "train-ai=y", "CCBot": "train-ai=n, search=n", "bingbot": "train-ai=y"}},
+		{"a rule about the second of three names", "User-agent: GPTBot\nContent-Usage: ai-use=n\nUser-agent: CCBot\nContent-Usage: search=n\nUser-agent: bingbot\nDisallow: /p\n", []Rule{disallow("CCBot", "/q")},
+			map[string]string{"GPTBot": "train-ai=n, ai-use=n", "CCBot": "train-ai=n, search=n", "bingbot": "train-ai=n"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan, err := planOf(uaident.Default(), append([]Rule{prefer("train-ai=n")}, tc.rules...), nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := plan.Compose([]byte(tc.base), "a.test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(text), "Content-Signal: "); n > 2 { // in the group and in the * group
+				t.Errorf("%d Content-Signal lines in\n%s", n, text)
+			}
+			robots := policy.Parse(text)
+			for token, want := range tc.want {
 				if got := preferencesOf(robots, token, "/").String(); got != want {
 					t.Errorf("%s has %q, want %q, in\n%s", token, got, want, text)
 				}
