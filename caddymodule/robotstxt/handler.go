@@ -126,10 +126,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	hosts := texts.HostsOfName(h.configKey()) // These are the hosts of all sites, if a snippet is used in several.
 	rollout := option.AddCaddyfileLine(h.Positions["rollout"], h.Rollout.checkSite(hosts, texts.FilterByName(h.configKey())))
-	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), rollout); err != nil {
+	if err := cmp.Or(h.checkRuleHosts(hosts), h.checkStaging(hosts, app.Production), rollout); err != nil {
 		return err
 	}
-	h.warnAboutUnknownStagingHosts(hosts, ctx.Logger())
 	c, err := h.publisherConfig(ctx, app)
 	if err != nil {
 		return err

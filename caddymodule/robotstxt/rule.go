@@ -65,15 +65,22 @@ func hostMatcher(hosts []string) func(host string) bool {
 	}
 }
 
-// checkHosts returns an error if a rule has a host that the site lacks.
-func (h *Handler) checkHosts(hosts []string) error {
+// checkHosts returns an error if the site lacks one of the hosts of an option or a rule.
+func checkHosts(name string, some, hosts []string) error {
 	has := hostMatcher(hosts)
+	for _, host := range some {
+		if !has(host) {
+			return fmt.Errorf("%s: this site has no host %q; %s", name, host, suggestHosts(host, hosts))
+		}
+	}
+	return nil
+}
+
+// checkRuleHosts returns an error if a rule has a host that the site lacks.
+func (h *Handler) checkRuleHosts(hosts []string) error {
 	for i := range h.Rules {
-		for _, host := range h.Rules[i].Hosts {
-			if !has(host) {
-				err := fmt.Errorf("%s: this site has no host %q; %s", h.Rules[i].Name(), host, suggestHosts(host, hosts))
-				return option.AddCaddyfileLine(h.Rules[i].At, err)
-			}
+		if err := checkHosts(h.Rules[i].Name(), h.Rules[i].Hosts, hosts); err != nil {
+			return option.AddCaddyfileLine(h.Rules[i].At, err)
 		}
 	}
 	return nil
@@ -107,19 +114,11 @@ func parseConfigKey(config json.RawMessage) string {
 // suggestHosts returns a hint for a host that the site lacks: a host with a similar name, or the
 // first hosts.
 func suggestHosts(word string, hosts []string) string {
-	if near := suggestSimilarHost(word, hosts); near != "" {
-		return near
+	if near := text.Nearest(word, hosts); near != "" {
+		return "did you mean " + near + "?"
 	}
 	if len(hosts) > 5 {
 		return fmt.Sprintf("it has %s and %d more", strings.Join(hosts[:5], ", "), len(hosts)-5)
 	}
 	return "it has " + strings.Join(hosts, ", ")
-}
-
-// suggestSimilarHost returns "did you mean" with a host of a similar name, or "".
-func suggestSimilarHost(word string, hosts []string) string {
-	if near := text.Nearest(word, hosts); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return ""
 }

@@ -1,12 +1,9 @@
 package robotstxt
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
-
-	"go.uber.org/zap"
 )
 
 // validateStaging returns an error for invalid staging hosts.
@@ -25,11 +22,14 @@ func (h *Handler) validateStaging() error {
 	return nil
 }
 
-// checkStaging returns an error if staging would close a production host of the site. hosts are the
-// hosts of the site; none means any host.
+// checkStaging returns an error if the site lacks a staging host, or if staging would close a
+// production host of the site. hosts are the hosts of the site; none means any host.
 func (h *Handler) checkStaging(hosts, production []string) error {
 	if !h.Staging {
 		return nil
+	}
+	if err := checkHosts("staging", h.StagingHosts, hosts); err != nil {
+		return err
 	}
 	isOfSite, isStaging := hostMatcher(hosts), hostMatcher(h.StagingHosts)
 	for _, host := range production {
@@ -39,16 +39,4 @@ func (h *Handler) checkStaging(hosts, production []string) error {
 		}
 	}
 	return nil
-}
-
-// warnAboutUnknownStagingHosts logs the staging hosts that the site lacks, because a mistyped host is not closed.
-// hosts are the hosts of the site; none means any host.
-func (h *Handler) warnAboutUnknownStagingHosts(hosts []string, logger *zap.Logger) {
-	isOfSite := hostMatcher(hosts)
-	for _, host := range h.StagingHosts {
-		if !isOfSite(host) {
-			logger.Warn(fmt.Sprintf("staging %s has no effect: this site does not have the host, but has %s; %s",
-				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(suggestSimilarHost(host, hosts), "write robots_txt into the site of this host")))
-		}
-	}
 }
