@@ -17,7 +17,6 @@ const (
 	changeHeldMetric = "caddy_robots_guard_change_held"
 
 	holdBegins = "change guard: the new robots.txt disallows pages that search engines were served; the previous version stays in force"
-	holdEnds   = "change guard: a previous robots.txt is no longer in force"
 )
 
 // TestChangeGuard deploys the robots.txt of a staging site by accident, reloads the

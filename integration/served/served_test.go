@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
@@ -75,6 +75,7 @@ func TestSeveralFiles(t *testing.T) {
 		{"two upstreams alternate", func(*http.Request) bool { return turn.Add(1)%2 == 0 }, site, ""},
 		{"by User-Agent", func(r *http.Request) bool { return strings.Contains(r.UserAgent(), "Googlebot") }, site, harness.Googlebot},
 		{"by User-Agent, reversed", func(r *http.Request) bool { return !strings.Contains(r.UserAgent(), "Googlebot") }, site, harness.Googlebot},
+		{"by User-Agent, behind another Host", func(r *http.Request) bool { return strings.Contains(r.UserAgent(), "Googlebot") }, "request_header Host backend.internal\n " + site, harness.Googlebot},
 		{"by a rewrite before the guard", func(r *http.Request) bool { return r.URL.Path == "/robots-google.txt" }, rewritten, harness.Googlebot},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -111,48 +112,28 @@ func TestSeveralFiles(t *testing.T) {
 	}
 }
 
-// TestMilderFileOpensNothingForOthers fetches robots.txt with requests that lead to a
-// different file than the guard's. The file counts for the crawler's token, unless the
-// request influenced the response. It never counts for other crawlers.
-func TestMilderFileOpensNothingForOthers(t *testing.T) {
+// TestNewHostsAtOnce sends concurrent requests for many hosts of a wildcard site. Each
+// host has its own file.
+func TestNewHostsAtOnce(t *testing.T) {
 	t.Parallel()
-	const mild = "User-agent: *\nDisallow: /nothing/\n"
-	o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
-		earned := r.Header.Get("X-Mild") != "" || r.Header.Get("Cookie") != "" || r.Header.Get("Range") != "" ||
-			r.Header.Get("Accept-Encoding") == "br" || r.URL.RawQuery != "" || r.Header.Get("X-Forwarded-Host") == "mild.test"
-		if r.URL.Path == "/robots.txt" && earned {
-			w.Header().Set("Etag", fmt.Sprintf("%q", r.RequestURI+r.Host))
-			fmt.Fprint(w, mild)
-			return true
+	o := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/robots.txt" {
+			fmt.Fprintf(w, "# %s\nUser-agent: *\nDisallow: /private/\n", r.Host)
 		}
-		return false
+		return r.URL.Path == "/robots.txt"
 	})
-	s := harness.Serve(t, "http://a.test:$PORT, http://:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
-	s.Warm("/")
-	time.Sleep(10500 * time.Millisecond) // until a differing response makes the copy due again
-	for _, tc := range []struct {
-		name   string
-		reader string
-		change func(*http.Request)
-		wants  int // status for the crawler that fetched the file
-	}{
-		{"Range", "RangeBot/1.0", harness.Header("Range", "bytes=0-"), 403},
-		{"a query", "QueryBot/1.0", func(r *http.Request) { r.URL.RawQuery = "mild" }, 403},
-		{"Accept-Encoding", "CodingBot/1.0", harness.Header("Accept-Encoding", "br"), 403},
-		{"Cookie", "CookieBot/1.0", harness.Header("Cookie", "session=1"), 200},
-		{"a custom field", "FieldBot/1.0", harness.Header("X-Mild", "1"), 200},
-	} {
-		if read := harness.Get(t, s.URL("/robots.txt"), tc.reader, tc.change); read.Status != 200 && read.Status != 206 {
-			t.Fatalf("%s: robots.txt got %d", tc.name, read.Status)
-		}
-		for range 5 {
-			for userAgent, want := range map[string]int{tc.reader: tc.wants, harness.GPTBot: 403, harness.Bingbot: 403} {
-				if a := harness.Get(t, s.URL("/private/x"), userAgent); a.Status != want {
-					t.Errorf("after a fetch with %s, %s got %d, want %d", tc.name, userAgent, a.Status, want)
+	s := harness.Serve(t, "http://*.tenants.test:$PORT {\n robots_guard enforce {\n fetch_wait 5s\n }\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
+	var all sync.WaitGroup
+	for client := range 40 {
+		all.Go(func() {
+			for i := range 5 {
+				if a := harness.Get(t, s.URL(fmt.Sprintf("http://t%d-%d.tenants.test/private/x", client, i)), harness.GPTBot); a.Status != 403 {
+					t.Errorf("a new host among forty got %d", a.Status)
 				}
 			}
-		}
+		})
 	}
+	all.Wait()
 }
 
 // TestCompressedFiles tests a site that compresses its robots.txt and serves a
