@@ -9,23 +9,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// proxied is a site with a faulty origin. The guard's own requests must not make Caddy
-// mark the origin as down.
-const proxied = `http://a.test:$PORT {
-	robots_guard enforce {
-		fetch_timeout $TIMEOUT
-		fetch_wait $WAIT
-		$OPTIONS
-	}
-	header >X-Verdict {http.robots_guard.verdict}
-	reverse_proxy $ORIGIN {
-		fail_duration 1h
-		max_fails 1
-		unhealthy_status 5xx
-		unhealthy_latency 20s
-	}
-}`
-
 // TestFaultUnreachable tests each value of unreachable for a robots.txt that has never
 // been fetched.
 func TestFaultUnreachable(t *testing.T) {

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
@@ -87,103 +84,4 @@ func TestFaultOneOfTwo(t *testing.T) {
 		{harness.Bingbot, "/private/x", 403, ""},
 		{harness.Firefox, "/private/x", 200, "origin"},
 	})
-}
-
-// TestFaultSlow tests a robots.txt that takes longer than the proxy's latency limit.
-// The guard uses it, and the upstream stays available.
-func TestFaultSlow(t *testing.T) {
-	t.Parallel()
-	for name, limit := range map[string]string{"unhealthy_latency": "unhealthy_latency 1s", "response_header_timeout": "transport http {\n response_header_timeout 1s\n }"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := harness.NewOrigin(t, harness.ClosedRobots, func(_ http.ResponseWriter, r *http.Request) bool {
-				if r.URL.Path == "/robots.txt" {
-					time.Sleep(1200 * time.Millisecond)
-				}
-				return false
-			})
-			s := harness.Serve(t, `http://a.test:$PORT {
-				robots_guard enforce {
-					fetch_timeout 40s
-					fetch_wait 40s
-				}
-				handle /robots.txt {
-					reverse_proxy $ORIGIN {
-						fail_duration 1h
-						$LIMIT
-					}
-				}
-				handle {
-					reverse_proxy $ORIGIN {
-						fail_duration 1h
-					}
-				}
-			}`, "$ORIGIN", o.Address(), "$LIMIT", limit)
-			status := http.StatusForbidden
-			if name == "response_header_timeout" {
-				status = http.StatusOK // the request got no response
-			}
-			if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != status {
-				t.Errorf("a crawler got %d, want %d", a.Status, status)
-			}
-			harness.Visits(t, s, []harness.Visit{{harness.Firefox, "/private/x", 200, "origin"}})
-		})
-	}
-}
-
-// TestFaultRedirectsElsewhere tests a robots.txt that redirects from server to server.
-// The guard follows five redirects.
-func TestFaultRedirectsElsewhere(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		name    string
-		servers int
-		private string // allow_private of the guard
-		asked   int64
-		verdict string
-	}{
-		{"a loop through a second server", 2, "on", 2, free},
-		{"a different server each time", 9, "on", 6, free},
-		{"a private address", 2, "off", 1, unknown},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			var asked atomic.Int64
-			addresses := make([]string, tc.servers)
-			var first *rawOrigin
-			var from atomic.Value // address of the first server in redirects
-			for i := range addresses {
-				o := newRawOrigin(t, func(o *rawOrigin, conn *net.TCPConn, r *http.Request) {
-					asked.Add(1)
-					next := (i + 1) % len(addresses)
-					host := addresses[next]
-					if next == 0 {
-						host = from.Load().(string)
-					}
-					says(leadsTo("http://"+host+"/robots.txt"))(o, conn, r)
-				})
-				if addresses[i] = o.address(); i == 0 {
-					first = o
-				}
-			}
-			s := harness.Serve(t, `http://127.0.0.1:$PORT {
-				robots_guard enforce {
-					fetch_timeout 20s
-					fetch_wait 20s
-					allow_private $PRIVATE
-				}
-				header >X-Verdict {http.robots_guard.verdict}
-				reverse_proxy $ORIGIN {
-					fail_duration 1h
-				}
-			}`, "$ORIGIN", first.address(), "$PRIVATE", tc.private)
-			from.Store("127.0.0.1:" + s.Port)
-			if a := harness.Get(t, strings.Replace(s.URL("/private/x"), "a.test", "127.0.0.1", 1), harness.Bingbot); a.Status != 200 || a.Header.Get("X-Verdict") != tc.verdict {
-				t.Errorf("got %d, verdict %q", a.Status, a.Header.Get("X-Verdict"))
-			}
-			if n := asked.Load(); n != tc.asked {
-				t.Errorf("%d requests, want %d", n, tc.asked)
-			}
-		})
-	}
 }
