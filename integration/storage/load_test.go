@@ -190,39 +190,3 @@ func TestStorageAfterKills(t *testing.T) {
 		})
 	}
 }
-
-// TestStorageKeepsFiles changes robots.txt. After a restart, and at another instance,
-// the guard still knows that crawlers may be using the previous file.
-func TestStorageKeepsFiles(t *testing.T) {
-	t.Parallel()
-	store, home := t.TempDir(), t.TempDir()
-	o, robots := harness.NewChangingOrigin(t, harness.ClosedRobots)
-	s := storing(t, store, home, o.Address())
-	learn(t, s, "a.test")
-	robots.Store(harness.ClosedRobots + "\nUser-agent: *\nDisallow: /new/\n")
-	ask := func(s *harness.Server, path string) int {
-		return askAs(t, s, "http://a.test"+path, harness.Bingbot).Status
-	}
-	harness.Eventually(t, "the change is noticed and both files are stored", func() bool { // 10 s after the last fetch
-		askAs(t, s, "http://a.test/robots.txt", harness.Bingbot)
-		if status := ask(s, "/new/x"); status != http.StatusOK {
-			t.Fatalf("within a day after the change a page got %d", status)
-		}
-		for _, name := range harness.Stored(t, store, "copies") {
-			if data, err := os.ReadFile(name); err == nil && json.Valid(data) {
-				return true
-			}
-		}
-		return false
-	})
-	s.Kill()
-	for name, home := range map[string]string{"after a restart": home, "at a sibling": t.TempDir()} {
-		next := storing(t, store, home, o.Address())
-		if got := ask(next, "/new/x"); got != http.StatusOK {
-			t.Errorf("%s a page that the previous file allows got %d", name, got)
-		}
-		if got := ask(next, "/private/x"); got != http.StatusForbidden {
-			t.Errorf("%s a page that both files disallow got %d", name, got)
-		}
-	}
-}

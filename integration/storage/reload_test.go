@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
@@ -98,64 +97,4 @@ func TestReloadChangesSettings(t *testing.T) {
 			return harness.Get(t, s.URL("/private/x"), harness.Bingbot).Status == tc.status
 		})
 	}
-}
-
-// TestReloadUnderTraffic reloads continuously while crawlers and browsers send
-// requests. All verdicts stay the same, and no goroutines leak.
-func TestReloadUnderTraffic(t *testing.T) {
-	t.Parallel()
-	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
-	s := harness.ServeReloadable(t, o)
-	s.Warm("/")
-	for i := range 3 { // the first reloads may leave goroutines that are not leaks
-		s.Load(s.Named(fmt.Sprint("before ", i), ""))
-	}
-	settled := func() float64 {
-		time.Sleep(200 * time.Millisecond) // goroutines of closed connections take a while to exit
-		return s.Metrics()["go_goroutines"]
-	}
-	before := settled()
-	if before == 0 {
-		t.Fatal("the metric go_goroutines is missing")
-	}
-
-	var x traffic
-	defer x.end()
-	x.begin(t, []harness.Visit{
-		{harness.Bingbot, "/private/x", 403, ""},
-		{harness.Bingbot, "/page", 200, "origin"},
-		{harness.Firefox, "/private/x", 200, "origin"},
-		{harness.GPTBot, "/page", 403, ""},
-	}, func(v harness.Visit) (harness.Answer, error) {
-		return harness.Try(harness.Client, s.URL(v.Path), v.UserAgent)
-	})
-	reloads := 20
-	if harness.Long() {
-		reloads = 200
-	}
-	began := time.Now()
-	for i := range reloads {
-		if status, body := s.Load(s.Named(fmt.Sprint(i), "")); status != 200 {
-			t.Errorf("reload: %d %s", status, body)
-		}
-	}
-	x.end()
-	t.Logf("%d requests, %d broken connections, during %d reloads", x.requests.Load(), x.retried.Load(), reloads)
-	if x.requests.Load() < int64(reloads) {
-		t.Errorf("only %d requests were made", x.requests.Load())
-	}
-	if n, most := o.Requests("/robots.txt"), 2+int(time.Since(began)/(10*time.Second)); n < 2 || n > most {
-		t.Errorf("robots.txt was fetched %d times, want 2 to %d", n, most)
-	}
-	var after float64
-	defer func() {
-		if t.Failed() {
-			t.Logf("%v goroutines before, %v after:\n%s", before, after,
-				harness.Tail(harness.Get(t, "http://127.0.0.1:"+s.Admin+"/debug/pprof/goroutine?debug=1", harness.Firefox).Body, 20_000))
-		}
-	}()
-	harness.Eventually(t, fmt.Sprintf("no more goroutines than the %v before", before), func() bool {
-		after = settled()
-		return after <= before+10
-	})
 }

@@ -47,32 +47,3 @@ func TestReloadChangesServers(t *testing.T) {
 		})
 	}
 }
-
-// TestReloadChangesServersDuringChangeGuard does the same while the change guard holds a
-// change.
-func TestReloadChangesServersDuringChangeGuard(t *testing.T) {
-	t.Parallel()
-	for name, more := range map[string]bool{"one less": false, "one more": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o, text := harness.NewChangingOrigin(t, harness.ClosedRobots)
-			s := harness.ServeReloadable(t, o)
-			alone := strings.Replace(s.Named("alone", ""), "robots_guard enforce", "robots_guard enforce {\n grace off\n change_guard 1h\n}", 1)
-			beside := alone + strings.ReplaceAll("http://a.test:$PORT {\n robots_guard\n respond ok\n}\n", "$PORT", harness.FreePort(t))
-			before, after := beside, alone
-			if more {
-				before, after = alone, beside
-			}
-			s.MustLoad(before)
-			s.Warm("/x")
-			text.Store("User-agent: *\nDisallow: /\n")
-			if a := harness.Get(t, "http://127.0.0.1:"+s.Admin+"/robots_guard/policies/a.test:"+s.Port+"/refresh", "", harness.Method(http.MethodPost)); a.Status != http.StatusOK {
-				t.Fatalf("refresh: %d %s", a.Status, a.Body)
-			}
-			held := []harness.Visit{{harness.Bingbot, "/x", 200, ""}}
-			harness.Visits(t, s.Server, held)
-			s.MustLoad(after)
-			harness.Visits(t, s.Server, held)
-		})
-	}
-}

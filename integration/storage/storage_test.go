@@ -103,18 +103,6 @@ func TestStorageAfterKill(t *testing.T) {
 	visitsAs(t, third, []harness.Visit{{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"}})
 }
 
-// TestStorageAtStop checks that the server stores its latest data before it exits.
-func TestStorageAtStop(t *testing.T) {
-	t.Parallel()
-	store := t.TempDir()
-	s := storing(t, store, t.TempDir(), harness.NewOrigin(t, harness.ClosedRobots, nil).Address())
-	learn(t, s, "a.test")
-	s.Stop()
-	if n := len(stored(t, store)); n != 1 {
-		t.Errorf("%d policies are stored, want 1", n)
-	}
-}
-
 // put stores a policy that the instance "sibling" fetched some time ago.
 func put(t *testing.T, store, host, robots string, age time.Duration) {
 	t.Helper()
@@ -135,33 +123,6 @@ func putFile(t *testing.T, store, host string, data []byte) {
 	}
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestStorageAge checks that the guard uses a copy for 30 days while the site is
-// unavailable.
-func TestStorageAge(t *testing.T) {
-	t.Parallel()
-	o := harness.NewOrigin(t, "", nil)
-	o.GoDown()
-	for _, tc := range []struct {
-		days   time.Duration
-		status int
-	}{{0, 403}, {2, 403}, {29, 403}, {30, 502}, {31, 502}} {
-		t.Run(fmt.Sprintf("%d days", tc.days), func(t *testing.T) {
-			t.Parallel()
-			store := t.TempDir()
-			put(t, store, "a.test", harness.ClosedRobots, tc.days*24*time.Hour)
-			put(t, store, "b.test", harness.ClosedRobots, time.Hour)
-			s := harness.Serve(t, storingSites, "$GLOBAL", harness.StorageOn, "$STORE", store, "$ORIGIN", o.Address())
-			s.Await("policies restored from the storage", 1)
-			for range 3 {
-				visitsAs(t, s, []harness.Visit{
-					{harness.Bingbot, "http://a.test/private/x", tc.status, ""},
-					{harness.Bingbot, "http://b.test/private/x", 403, ""},
-				})
-			}
-		})
 	}
 }
 
@@ -200,46 +161,6 @@ func TestStorageDamaged(t *testing.T) {
 		mended, err := os.ReadFile(damaged)
 		return err == nil && len(mended) > len(data)/2
 	})
-}
-
-// TestStorageSiblings runs three instances on one storage. An instance that starts
-// without data loads what the others have fetched, and enforces it while the site is
-// down.
-func TestStorageSiblings(t *testing.T) {
-	t.Parallel()
-	store := t.TempDir()
-	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
-	first, second := storing(t, store, t.TempDir(), o.Address()), storing(t, store, t.TempDir(), o.Address())
-	learn(t, first, "a.test")
-	learn(t, second, "a.test", "b.test")
-	awaitStored(t, store, 3)
-
-	before := o.Requests("/robots.txt")
-	third := storing(t, store, t.TempDir(), o.Address())
-	third.Await("policies restored from the storage", 1)
-	visitsAs(t, third, []harness.Visit{
-		{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
-		{harness.Bingbot, "http://b.test/private/x", 403, "Disallow: /private/"},
-		{harness.Bingbot, "http://a.test/page", 200, "origin"},
-	})
-	if n := o.Requests("/robots.txt") - before; n != 0 {
-		t.Errorf("robots.txt was fetched %d times although other instances had stored it", n)
-	}
-	third.Kill()
-	o.GoDown()
-
-	cold := storing(t, store, t.TempDir(), o.Address())
-	cold.Await("policies restored from the storage", 1)
-	visitsAs(t, cold, []harness.Visit{
-		{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
-		{harness.Bingbot, "http://b.test/private/x", 403, "Disallow: /private/"},
-	})
-	first.Stop()
-	second.Stop()
-	instances, err := os.ReadDir(filepath.Join(store, "robots_guard", "v1"))
-	if err != nil || len(instances) != 2 {
-		t.Errorf("%d instances have stored data, want 2; %v", len(instances), err)
-	}
 }
 
 // TestStorageValidate checks that validation does not change the storage.
