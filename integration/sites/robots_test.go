@@ -1,9 +1,6 @@
 package sites
 
 import (
-	"net"
-	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
@@ -157,72 +154,4 @@ Disallow: /" 403
 			respond "page"
 		}`, visits: []harness.Visit{{harness.Bingbot, "/x", 200, "page"}}},
 	})
-}
-
-// TestShapeTrustedProxy tests an origin that redirects http to https according to a
-// field of a trusted proxy.
-func TestShapeTrustedProxy(t *testing.T) {
-	t.Parallel()
-	o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Header.Get("X-Forwarded-Proto") == "https" {
-			return false
-		}
-		http.Redirect(w, r, "https://"+r.Host+r.RequestURI, http.StatusMovedPermanently)
-		return true
-	})
-	const site = `http://a.test:$PORT {
-		robots_guard enforce
-		reverse_proxy $ORIGIN
-	}`
-	forwarded := harness.Header("X-Forwarded-Proto", "https")
-	trusting := harness.Serve(t, site, "$ORIGIN", o.Address(), "$GLOBAL", "servers {\n trusted_proxies static 127.0.0.1/32\n }")
-	harness.Eventually(t, "the crawler is blocked", func() bool {
-		return harness.Get(t, trusting.URL("/private/x"), harness.Bingbot, forwarded).Status == 403
-	})
-	if a := harness.Get(t, trusting.URL("/page"), harness.Bingbot, forwarded); a.Status != 200 || a.Body != "origin /page" {
-		t.Errorf("an allowed page: got %d %q", a.Status, a.Body)
-	}
-	if a := harness.Get(t, trusting.URL("/private/x"), harness.Firefox, forwarded); a.Status != 200 {
-		t.Errorf("a browser got %d", a.Status)
-	}
-
-	// Without trust any client could set the field, and the redirect leads outside.
-	distrusting := harness.Serve(t, site, "$ORIGIN", o.Address())
-	if a := harness.Get(t, distrusting.URL("/private/x"), harness.Bingbot, forwarded); a.Status != 301 {
-		t.Errorf("without trust: got %d, want the origin's 301", a.Status)
-	}
-}
-
-func TestShapeHTTPS(t *testing.T) {
-	t.Parallel()
-	root := harness.Files(t, map[string]string{"robots.txt": harness.ClosedRobots, "page.txt": "page", "private/x.txt": "secret"})
-	s := harness.Serve(t, `https://a.test:$PORT, https://b.test:$PORT {
-		tls internal
-		robots_guard enforce
-		root $ROOT
-		file_server
-	}`, "$ROOT", root)
-	for _, tc := range []struct {
-		proto  string
-		client *http.Client
-	}{{"HTTP/1.1", harness.Client}, {"HTTP/2.0", harness.NewClient(true)}} {
-		for _, host := range []string{"a.test", "b.test"} {
-			harness.Eventually(t, "the certificate and the robots.txt are available", func() bool {
-				a, err := harness.Try(tc.client, s.URL("https://"+host+"/private/x.txt"), harness.Bingbot)
-				return err == nil && a.Status == 403
-			})
-			for _, v := range usual {
-				a, err := harness.Try(tc.client, s.URL("https://"+host+v.Path), v.UserAgent)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if a.Proto != tc.proto || a.Status != v.Status || !strings.Contains(a.Body, v.Body) {
-					t.Errorf("%s %s as %q: got %s %d %q, want %d %q", tc.proto, v.Path, v.UserAgent, a.Proto, a.Status, a.Body, v.Status, v.Body)
-				}
-				if want := "https://" + net.JoinHostPort(host, s.Port) + "/robots.txt"; a.Status == 403 && !strings.Contains(a.Body, want) {
-					t.Errorf("the body does not name %s:\n%s", want, a.Body)
-				}
-			}
-		}
-	}
 }
