@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,7 +21,6 @@ const maxStoredAlerts = 40
 type DeliveryHistory struct {
 	mu         sync.Mutex
 	queues     map[string]*deliveryQueue // queues has the queues by the key of the receiver.
-	numConfigs int                       // numConfigs is the number of running configurations.
 	revision   uint64                    // revision is the number of changes.
 	isImported bool
 }
@@ -39,38 +37,19 @@ func receiverKey(url string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// acquireQueues returns the queues of receivers by key, and creates missing ones. The configuration
-// that uses them runs until ctx ends.
-func (h *DeliveryHistory) acquireQueues(ctx context.Context, keys []string) (queues []*deliveryQueue) {
+// getOrCreateQueues returns the queues of receivers by key, and creates missing ones. Queues of
+// receivers that are not configured any more stay, because a reload can fail. They are dropped if
+// there are more than maxReceivers queues.
+func (h *DeliveryHistory) getOrCreateQueues(keys []string) (queues []*deliveryQueue) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.numConfigs++
+	if len(h.queues) > maxReceivers {
+		maps.DeleteFunc(h.queues, func(key string, _ *deliveryQueue) bool { return !slices.Contains(keys, key) })
+	}
 	for _, key := range keys {
-		q := h.getOrCreateQueue(key)
-		q.numConfigs++
-		queues = append(queues, q)
+		queues = append(queues, h.getOrCreateQueue(key))
 	}
-	context.AfterFunc(ctx, func() { h.releaseQueues(queues) })
 	return queues
-}
-
-// releaseQueues drops the queues that no running configuration uses. If no configuration is left,
-// it keeps all queues, because the history may still be stored.
-func (h *DeliveryHistory) releaseQueues(queues []*deliveryQueue) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.numConfigs--
-	for _, q := range queues {
-		q.numConfigs--
-	}
-	if h.numConfigs == 0 {
-		return
-	}
-	count := len(h.queues)
-	maps.DeleteFunc(h.queues, func(_ string, q *deliveryQueue) bool { return q.numConfigs == 0 })
-	if len(h.queues) < count {
-		h.revision++
-	}
 }
 
 // getOrCreateQueue returns the queue of the receiver with a key, created if necessary. The caller

@@ -27,7 +27,6 @@ type deliveryQueue struct {
 	lastSent     time.Time // lastSent is the time of the last accepted message.
 	pausedUntil  time.Time // pausedUntil is the end of the pause after a failure.
 	firstUpdate  time.Time // firstUpdate is the time of the first call of nextToSend.
-	numConfigs   int       // numConfigs is the number of running configurations with this receiver.
 }
 
 // sentAlert is an alert whose end was not sent to the receiver yet.

@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,7 +21,7 @@ func alertsOf(words ...string) (alerts []alert.Alert) {
 }
 
 func newQueue() *deliveryQueue {
-	return new(DeliveryHistory).acquireQueues(context.Background(), []string{"x"})[0]
+	return new(DeliveryHistory).getOrCreateQueues([]string{"x"})[0]
 }
 
 // String returns the IDs of the alerts to send.

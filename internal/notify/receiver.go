@@ -87,7 +87,7 @@ func StartReceivers(ctx context.Context, receivers []*Receiver, history *Deliver
 	for _, r := range receivers {
 		keys = append(keys, receiverKey(r.url.String()))
 	}
-	queues := history.acquireQueues(ctx, keys)
+	queues := history.getOrCreateQueues(keys)
 	for i, r := range receivers {
 		r.queue = queues[i]
 		go r.run(ctx, source)
