@@ -37,7 +37,7 @@ func TestAnswered(t *testing.T) {
 		p := open(t, serveDay(t, answering{scriptedDay(t), t}), l)
 		p.show("#/now")
 		text := p.eval(panel)
-		for _, want := range []string{"34 % of the allowed pages were refused (51 of 150)", "bingbot", "90", "GPTBot", "5.8 MiB", "OpenAI", "chatgpt.com 8", "14"} {
+		for _, want := range []string{"34 % of the allowed pages were refused (51 of 150)", "bingbot", "90", "GPTBot", "5.8 MiB", "OpenAI", "chatgpt.com 8", "107", "13"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the panel lacks %q: %s", want, text)
 			}
