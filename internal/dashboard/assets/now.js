@@ -4,7 +4,7 @@ import { advice } from "./actions.js";
 import { chart, order, sparkline, swatch } from "./chart.js";
 import { h } from "./dom.js";
 import { count, inPeriod, percent, period, plural, share, siteName, verdictName, verdicts, when } from "./format.js";
-import { actionBadge, badge, changeLink, clientNames, counted, crawlerLink, downloads, empty, exampleURL, filtered, findings, health, hostOf, identitySplit, impostors, modeBadge, operatorAndClass, previous, section, topPage, trend, violationCount } from "./parts.js";
+import { actionBadge, badge, changeLink, clientNames, counted, crawlerLink, downloads, empty, exampleURL, filtered, findings, health, hostOf, identitySplit, impostors, modeBadge, operatorAndClass, previous, section, topPage, trend, violationCount, withEarlier } from "./parts.js";
 import { responseAudit } from "./parity.js";
 import { href } from "./state.js";
 import { table } from "./table.js";
@@ -27,7 +27,7 @@ export function render(state, { summary, parity, alerts }, redraw) {
     historyLost(summary),
     section("Sites", null, summary.sites_now.length ? sites(state, summary.sites_now, alerts)
       : empty("No site yet", "A site appears here after the first crawler request. Its site block needs the directive robots_guard.")),
-    summary.sites_now.filter((s) => s.site === state.site && s.hosts?.length).map((s) => section(`Hosts of ${siteName(s.site)}`, null, tenants(state, s))),
+    summary.sites_now.filter((s) => s.site === state.site && s.hosts?.length).map((s) => section(`Hosts of ${siteName(s.site)}`, null, h("p", { class: "quiet" }, withEarlier), tenants(state, s))),
     none ? null : section("Most violations", h("a", { href: href(state, { view: "crawlers" }) }, `All ${count(summary.crawlers)}`), top(state, summary)),
     responseAudit(state, parity),
   ];
@@ -87,7 +87,7 @@ const breakdown = (s) => h("table", { class: "plain breakdown" }, h("caption", {
   h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "total"), h("td", { class: "number" }, count(s.requests)), h("td", { class: "number quiet" }, s.requests ? "100 %" : "–"))));
 
 // hosts lists the most requested hosts of a site that stands for several.
-const hosts = (state, s) => (s.hosts?.length ? h("div", { class: "quiet" }, s.hosts.slice(0, 3).map((n, i) => [i ? ", " : "", `${n.host} `, counted(n)]),
+const hosts = (state, s) => (s.hosts?.length ? h("div", { class: "quiet", title: withEarlier }, s.hosts.slice(0, 3).map((n, i) => [i ? ", " : "", `${n.host} `, counted(n)]),
   s.hosts.length > 3 && state.site !== s.site ? [" ", h("a", { href: href(state, { site: s.site }) }, `all ${count(s.hosts.length)}`)] : null) : null);
 
 // tenants is the table of the hosts of a site that stands for several.

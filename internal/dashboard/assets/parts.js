@@ -73,12 +73,15 @@ export const client = (state, v) => h("a", { href: href(state, { view: "crawlers
 // operatorAndClass describes a crawler.
 export const operatorAndClass = (c) => [c.operator, className(c.class)].filter(Boolean).join(" · ");
 
+// withEarlier says that a number is not limited to the selected time.
+export const withEarlier = "The numbers include requests before the selected time.";
+
 // clientNames lists the names of clients with a shared token, most frequent first.
 export const clientNames = (c) => (c.names?.length && (c.token === "_spoofed" || c.names.length > 1)
-  ? h("div", { class: "quiet under names" }, c.names.slice(0, 4).map((n, i) => [i ? ", " : "", h("span", { class: "nowrap" }, `${n.name} `, counted(n))]), c.names.length > 4 ? ` and ${count(c.names.length - 4)} more` : "") : null);
+  ? h("div", { class: "quiet under names", title: withEarlier }, c.names.slice(0, 4).map((n, i) => [i ? ", " : "", h("span", { class: "nowrap" }, `${n.name} `, counted(n))]), c.names.length > 4 ? ` and ${count(c.names.length - 4)} more` : "") : null);
 
 // impostors links to the spoofed clients with a crawler's name.
-export const impostors = (state, c) => (c.impostors ? h("div", { class: "quiet" }, h("a", { href: href(state, { view: "crawlers", open: "_spoofed:other", class: "", identity: "" }), title: "requests of spoofed clients with its name" }, `and ${count(c.impostors)} spoofed`)) : null);
+export const impostors = (state, c) => (c.impostors ? h("div", { class: "quiet" }, h("a", { href: href(state, { view: "crawlers", open: "_spoofed:other", class: "", identity: "" }), title: `Requests of spoofed clients with its name. ${withEarlier}` }, `and ${count(c.impostors)} spoofed`)) : null);
 
 // topPage shows the path with the most violations.
 export const topPage = (c) => (c.top_path?.path ? [h("code", { class: "path", title: c.top_path.path }, c.top_path.path), h("div", { class: "quiet" }, hostOf(c.top_path))] : h("span", { class: "quiet" }, "–"));
