@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -28,31 +27,16 @@ func newRowKey(token string, class uaident.Class, identity verify.State) rowKey 
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
 
-// minIndexedRows is the number of rows from which a site has an index of its rows. A search
-// through fewer rows is as fast.
-const minIndexedRows = 9
-
-// findRow returns the row with a key, or nil.
+// findRow returns the row with a key, or nil. A search through all rows is fast enough, because their
+// number is bounded.
 func (s *Site) findRow(key rowKey) *Row {
-	if len(s.Rows) < minIndexedRows {
-		for _, w := range s.Rows {
-			if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
-				return w
-			}
-		}
-		return nil
-	}
-	if s.rowIndex == nil {
-		s.rowIndex = make(map[rowKey]*Row, len(s.Rows))
-		for _, w := range s.Rows {
-			s.rowIndex[w.key()] = w
+	for _, w := range s.Rows {
+		if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
+			return w
 		}
 	}
-	return s.rowIndex[key]
+	return nil
 }
-
-// setRows replaces the rows, or the slice of rows after a change.
-func (s *Site) setRows(rows []*Row) { s.Rows, s.rowIndex, s.noRoomUntil = rows, nil, 0 }
 
 // getOrCreateRow returns the row that counts the requests of a crawler, and creates it if the site
 // and the ledger have room. Otherwise the result is the row that crawlers of the same class and
@@ -61,9 +45,6 @@ func (s *Site) setRows(rows []*Row) { s.Rows, s.rowIndex, s.noRoomUntil = rows, 
 // crawler, and ledgerHasRoom whether the ledger has room for another row.
 func (s *Site) getOrCreateRow(key rowKey, namedByRobots bool, at int64, ledgerHasRoom bool) *Row {
 	if w := s.findRow(key); w != nil {
-		if namedByRobots && !w.NamedByRobots {
-			s.noRoomUntil = 0 // A crawler that robots.txt does not name may get the room of this row.
-		}
 		return w
 	}
 	if key.token == Other || !s.makeRoomForRow(namedByRobots, at) || !ledgerHasRoom {
@@ -78,7 +59,7 @@ func (s *Site) getOrCreateRow(key rowKey, namedByRobots bool, at int64, ledgerHa
 		}
 	}
 	w := &Row{Token: strings.Clone(key.token), Class: key.class, Identity: key.identity}
-	s.setRows(append(s.Rows, w))
+	s.Rows = append(s.Rows, w)
 	return w
 }
 
@@ -94,12 +75,9 @@ func (s *Site) anySharedRow() *Row {
 
 // makeRoomForRow reports whether the site has room for the row of another crawler. named reports
 // whether the robots.txt names the crawler. If the site is full, makeRoomForRow merges the row of
-// the longest idle crawler into a shared row, but only after minIdleToLoseRow without requests. For a crawler that
-// robots.txt does not name, this is a row of another such crawler.
+// the longest idle crawler into a shared row, but only after minIdleToLoseRow without requests. For
+// a crawler that robots.txt does not name, this is a row of another such crawler.
 func (s *Site) makeRoomForRow(named bool, at int64) bool {
-	if !named && at < s.noRoomUntil {
-		return false
-	}
 	unshared, notNamed, idlest := 0, 0, -1
 	for i, w := range s.Rows {
 		if w.Token == Other {
@@ -119,12 +97,7 @@ func (s *Site) makeRoomForRow(named bool, at int64) bool {
 	if unshared < maxRows && (named || notNamed < maxRows-reservedRows) {
 		return true
 	}
-	if idlest < 0 {
-		s.noRoomUntil = math.MaxInt64 // All rows stay named. A change of the rows resets the time.
-		return false
-	}
-	if idleAt := s.Rows[idlest].LastSeen + minIdleToLoseRow.Milliseconds(); at < idleAt {
-		s.noRoomUntil = idleAt
+	if idlest < 0 || at-s.Rows[idlest].LastSeen < minIdleToLoseRow.Milliseconds() {
 		return false
 	}
 	s.mergeIntoSharedRow(idlest)
@@ -135,7 +108,7 @@ func (s *Site) makeRoomForRow(named bool, at int64) bool {
 // identity. Without such a shared row, row i becomes the shared row.
 func (s *Site) mergeIntoSharedRow(i int) {
 	w := s.Rows[i]
-	s.setRows(slices.Delete(s.Rows, i, i+1))
+	s.Rows = slices.Delete(s.Rows, i, i+1)
 	key := w.key()
 	key.token = Other
 	if sharedRow := s.findRow(key); sharedRow != nil {
@@ -144,7 +117,7 @@ func (s *Site) mergeIntoSharedRow(i int) {
 	}
 	w.Names, w.NamesOfViolators = w.namesForSharedRow(w.Names, verdictCounters[:]...), w.namesForSharedRow(w.NamesOfViolators, CountDisallowed)
 	w.Token = Other
-	s.setRows(append(s.Rows, w))
+	s.Rows = append(s.Rows, w)
 }
 
 // unsharedRowCount returns the number of rows whose token is not Other.

@@ -32,12 +32,6 @@ type Site struct {
 	// robots.txt, oldest first.
 	Mode    string       `json:"mode,omitempty"`
 	Changes []SiteChange `json:"marks,omitempty"`
-	// rowIndex has the rows by key. It is nil for few rows, and after a change of the rows until the
-	// next search.
-	rowIndex map[rowKey]*Row
-	// noRoomUntil is the time, in Unix milliseconds, before which a crawler that robots.txt does not
-	// name gets no row. 0 means unknown.
-	noRoomUntil int64
 	// modeChangedAt is the time of the last RecordModeChange, or 0.
 	modeChangedAt int64
 	// revision grows with every change that the ledger records about the site. Restored and expired
@@ -126,7 +120,7 @@ func (s *Site) merge(other *Site) {
 		}
 		row := &Row{Token: w.Token, Class: w.Class, Identity: w.Identity}
 		row.merge(w)
-		s.setRows(append(s.Rows, row))
+		s.Rows = append(s.Rows, row)
 	}
 	s.enforceRowBound()
 	s.Hosts.Merge(other.Hosts, maxHosts)
@@ -157,7 +151,7 @@ func (s *Site) merge(other *Site) {
 // prune removes data that are older than retention, and removes or limits data in the future. prune
 // reports whether rows or visits remain. now is in Unix milliseconds.
 func (s *Site) prune(now int64, retention time.Duration) bool {
-	s.setRows(slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) }))
+	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
 	s.Hosts.Prune(now, retention)
 	s.HostViolations.Prune(now, retention)
 	s.HostBlocks.Prune(now, retention)
