@@ -1,9 +1,7 @@
 package ledger
 
 import (
-	"fmt"
 	"net/netip"
-	"slices"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
@@ -24,30 +22,11 @@ type Sample struct {
 
 // FetchedVersion says which version of robots.txt a crawler had fetched before a disallowed
 // request: never any, an old version, or the current version.
-type FetchedVersion uint8
+type FetchedVersion string
 
 // These are the values of FetchedVersion.
 const (
-	NeverFetched   FetchedVersion = iota // The crawler has not fetched robots.txt.
-	OldVersion                           // The crawler has fetched an earlier version than the one that decided.
-	CurrentVersion                       // The crawler has fetched the version by which the request was judged.
-	numFetchedVersions
+	NeverFetched   FetchedVersion = "never"   // The crawler has not fetched robots.txt.
+	OldVersion     FetchedVersion = "old"     // The crawler has fetched an earlier version than the one that decided.
+	CurrentVersion FetchedVersion = "current" // The crawler has fetched the version by which the request was judged.
 )
-
-var fetchedVersionWords = [numFetchedVersions]string{"never", "old", "current"}
-
-// String returns "never", "old" or "current".
-func (k FetchedVersion) String() string { return fetchedVersionWords[min(k, numFetchedVersions-1)] }
-
-// MarshalText implements [encoding.TextMarshaler].
-func (k FetchedVersion) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (k *FetchedVersion) UnmarshalText(text []byte) error {
-	i := slices.Index(fetchedVersionWords[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown fetched version %.40q; want one of %v", text, fetchedVersionWords)
-	}
-	*k = FetchedVersion(i)
-	return nil
-}

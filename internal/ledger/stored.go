@@ -158,6 +158,7 @@ func (w *Row) sanitize() {
 		truncateInPlace(&s.Path, maxTargetBytes)
 		truncateInPlace(&s.UserAgent, maxUserAgentBytes)
 		s.Rule.truncateStrings()
+		truncateInPlace((*string)(&s.FetchedVersion), maxMethodBytes)
 	}
 }
 

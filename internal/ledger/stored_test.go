@@ -81,7 +81,7 @@ func TestDecodeStoredBounds(t *testing.T) {
 			w.Rules.Items = append(w.Rules.Items, spacesaving.Item[RuleKey]{Key: key, Count: 1, Error: 2})
 			w.Paths.Items = append(w.Paths.Items, spacesaving.Item[PathKey]{Key: PathKey{Host: long, Name: long, Path: long, RuleKey: key}, Count: 1, Error: 2})
 			w.Networks.Items = append(w.Networks.Items, spacesaving.Item[netip.Prefix]{Key: netip.MustParsePrefix("192.0.2.0/24"), Count: 1, Error: 2})
-			w.Samples = append(w.Samples, Sample{Host: long, Name: long, Method: long, Path: long, UserAgent: long, Rule: rule})
+			w.Samples = append(w.Samples, Sample{Host: long, Name: long, Method: long, Path: long, UserAgent: long, Rule: rule, FetchedVersion: FetchedVersion(long)})
 		}
 		return w
 	}
@@ -138,7 +138,7 @@ func checkStored(t *testing.T, s *Site) {
 		}
 		for _, sample := range w.Samples {
 			if len(sample.Host) > maxSiteNameBytes || len(sample.Name) > maxTokenBytes || len(sample.Method) > maxMethodBytes || len(sample.Path) > maxTargetBytes ||
-				len(sample.UserAgent) > maxUserAgentBytes || len(sample.Rule.Text) > maxRuleBytes || len(sample.Rule.Group) > maxTokenBytes {
+				len(sample.UserAgent) > maxUserAgentBytes || len(sample.FetchedVersion) > maxMethodBytes || len(sample.Rule.Text) > maxRuleBytes || len(sample.Rule.Group) > maxTokenBytes {
 				t.Errorf("sample %+v", sample)
 			}
 		}

@@ -141,7 +141,7 @@ func (v *filteredSource) sampleRequests(entries []siteRow) []Sample {
 			sample := Sample{
 				At: ledger.FromUnixMilli(s.At), Site: e.site, Host: s.Host, Name: s.Name, Method: s.Method, Path: s.Path, Verdict: judge.Disallowed.String(), Action: s.Action.String(),
 				Identity: e.row.Identity.String(), Rule: s.Rule.Text, Line: s.Rule.Line, Version: s.Rule.Version.String(),
-				UserAgent: s.UserAgent, VersionFetched: s.FetchedVersion.String(),
+				UserAgent: s.UserAgent, VersionFetched: string(s.FetchedVersion),
 			}
 			if s.Network.IsValid() {
 				sample.Network = s.Network.String()
