@@ -49,6 +49,10 @@ func (d crowded) Summary(f report.Filter) report.Summary {
 		})
 	}
 	s.Changes = append(s.Changes, report.SiteChange{At: noon.Add(-10 * time.Minute), Site: "example.com", Kind: ledger.RobotsChange})
+	s.SearchBlocked = []report.BlockedSearchEngine{
+		{Site: "example.com", Token: "Googlebot", Identity: "verified", Blocked: 3, Last: noon.Add(-time.Hour), Path: "/a/rather/long/path/to/something?with=a&query=of-several&parts=1", Rule: "Disallow: /a/", Line: 3},
+		{Site: "example.com", Token: "bingbot", Identity: "claimed", Blocked: 2},
+	}
 	s.SitesNow[0].Hosts = nil
 	for i := range 30 {
 		s.SitesNow[0].Hosts = append(s.SitesNow[0].Hosts, report.HostCount{

@@ -92,7 +92,19 @@ func TestLiveUpdate(t *testing.T) {
 	p.eval(`document.querySelector("#foot button").click()`)
 	p.until(`document.querySelector(".detail").innerText.includes("/while/paused")`)
 
+	p.visit("#/now")
+	const card = `[...document.querySelectorAll(".todo .card")].find((e) => e.innerText.includes("earch engines are blocked"))`
+	if p.eval(card+` === undefined`) != "true" {
+		t.Error("a card reports a blocked search engine, but none was blocked")
+	}
 	crawl(t, s, "localhost", "/private/secret", googlebot)
+	p.until(card + `?.innerText.includes("/private/secret")`)
+	if text := p.eval(card + `.innerText`); !strings.Contains(text, "Unverified search engines are blocked") || !strings.Contains(text, "unverified") {
+		t.Errorf("the card accuses: %s", text)
+	}
+	if got := p.eval(`document.querySelector(".todo h2").innerText`); got != "To do" {
+		t.Errorf("the heading above the card is %q", got)
+	}
 	p.visit("#/impact")
 	p.until(`document.querySelector(".panel.bad")`) // the request may not be counted yet
 	if text := p.text(".panel.bad"); !strings.Contains(text, "with the name of search engines") {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/dashboard"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
 // alerts is a substitute for the server's alerts: a list that can be acknowledged.
@@ -188,11 +189,30 @@ func TestToDoBounds(t *testing.T) {
 	p.until(`document.querySelector(".todo").innerText === "Nothing to do"`)
 }
 
-// TestNothingIsSaidTwice checks that a table does not repeat a problem with an alert.
+// shutOut is a day on which search engines were blocked.
+type shutOut struct{ *report.Source }
+
+func (d shutOut) Summary(f report.Filter) report.Summary {
+	s := d.Source.Summary(f)
+	s.SearchBlocked = []report.BlockedSearchEngine{
+		{Site: "example.com", Token: "Googlebot", Identity: "verified", Blocked: 3},
+		{Site: "example.com", Token: "bingbot", Identity: "claimed", Blocked: 2},
+		{Site: "example.com", Token: "_other", Identity: "claimed", Blocked: 1}, // search engines without a token of their own
+	}
+	return s
+}
+
+// TestNothingIsSaidTwice checks that a problem with an alert is not repeated in another
+// card or in a table.
 func TestNothingIsSaidTwice(t *testing.T) {
 	t.Parallel()
-	day, a := scriptedDay(t), exampleAlerts(t)
+	day := shutOut{scriptedDay(t)}
+	a := exampleAlerts(t)
 	p := open(t, serveAlerts(t, day, a), wide)
+	card := `.cards > li:first-child`
+	if text := p.text(card); strings.Contains(text, "Googlebot") || !strings.Contains(text, "Blocked: 3 requests of unverified clients with the name of one.") || !strings.Contains(text, "\nonly_log bingbot search\n") {
+		t.Errorf("the card says %q", text)
+	}
 	if text := p.text(".health.warn"); text != "using a copysee above" {
 		t.Errorf("the table has the text %q", text)
 	}
@@ -200,6 +220,12 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	a.list.Alerts = []alert.Alert{}
 	a.mu.Unlock()
 	p = open(t, serveAlerts(t, day, a), wide)
+	if text := p.text(card); !strings.Contains(text, "Blocked: 3 requests of verified search engines and 3 requests of unverified clients with the name of one.") || !strings.Contains(text, "\nonly_log verified Googlebot\n") {
+		t.Errorf("without an alert the card says %q", text)
+	}
+	if text := p.text(".todo h2"); text != "To do" {
+		t.Errorf("the heading is %q", text)
+	}
 	if text := p.text(".health.warn"); !strings.Contains(text, "502 Bad Gateway") {
 		t.Errorf("without a card the table has the text %q", text)
 	}

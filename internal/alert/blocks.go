@@ -186,7 +186,7 @@ func (x *blockRecord) newAlert() Alert {
 }
 
 // searchRemedy is the remedy for a search engine that is blocked by a rule for other crawlers.
-// The Prometheus rules contain the same text.
+// The dashboard and the Prometheus rules contain the same text.
 const searchRemedy = "Correct the rule, or write this into robots_guard of the site and reload."
 
 // onlyLogOption returns the Caddyfile line that lets a crawler pass. A crawler without a name of

@@ -183,8 +183,8 @@ func TestBlockedSearchEngines(t *testing.T) {
 	}
 }
 
-// TestSearchCure checks the texts for each kind of client, and that the Prometheus rules say the
-// same.
+// TestSearchCure checks the texts for each kind of client, and that the page and the
+// Prometheus rules say the same.
 func TestSearchCure(t *testing.T) {
 	for _, tc := range []struct {
 		crawler     string
@@ -206,6 +206,7 @@ func TestSearchCure(t *testing.T) {
 	cure := strings.TrimSuffix(searchRemedy, ".")
 	const crawler = `{{ if eq $labels.crawler "_other" }}search{{ else }}{{ $labels.crawler }}{{ end }}`
 	for file, texts := range map[string][]string{
+		"../dashboard/assets/todo.js": {cure, "only_log ${"},
 		"../../examples/dashboards/prometheus/alerts.yml": {
 			cure + ": only_log verified " + crawler, cure + ": only_log " + crawler,
 		},

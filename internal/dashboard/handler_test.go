@@ -123,9 +123,9 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/app.js", 200, "text/javascript; charset=utf-8", "import"},
 		{"GET", "/icon.svg", 200, "image/svg+xml", "<svg"},
 
-		{"GET", "/summary.json", 200, "application/json", `"sites_now"`},
+		{"GET", "/summary.json", 200, "application/json", `"search_blocked"`},
 		{"HEAD", "/summary.json", 200, "application/json", ""},
-		{"GET", "/x/summary.json?window=7d&site=a&class=search&identity=claimed", 200, "application/json", `"sites_now"`},
+		{"GET", "/x/summary.json?window=7d&site=a&class=search&identity=claimed", 200, "application/json", `"search_blocked"`},
 		{"GET", "/crawlers.json?limit=1000&after=5", 200, "application/json", `"GPTBot"`},
 		{"GET", "/crawler.json?id=GPTBot", 200, "application/json", `"sites_seen"`},
 		{"GET", "/violations.json", 200, "application/json", `"/drafts/a"`},

@@ -107,7 +107,8 @@ func TestExamples(t *testing.T) {
 				Version: old, RuleCount: 2, FirstFetched: ago(50 * time.Hour), LastFetched: ago(3 * time.Hour), NextFetch: now.Add(time.Minute), FailureCount: 40,
 				FailingSince: ago(2 * time.Hour), Error: "status 503"}},
 		},
-		Top: []Crawler{gpt, other, bing},
+		Top:           []Crawler{gpt, other, bing},
+		SearchBlocked: []BlockedSearchEngine{{Site: "example.com", Token: "Googlebot", Identity: "claimed", Blocked: 4, Last: ago(time.Hour), Path: "/private/a", Rule: "Disallow: /private/", Line: 2}},
 		Series: series(time.Hour, 24, func(i int) RequestCounts {
 			if i == 23 {
 				return RequestCounts{Requests: 750 - 23*31, Allowed: 524 - 23*21, Disallowed: 194 - 23*8, Stale: 1, Exempt: 6, Unknown: 2, Blocked: 121 - 23*5, WouldBlock: 73 - 23*3}
@@ -118,7 +119,7 @@ func TestExamples(t *testing.T) {
 	golden(t, "summary_empty.json", Summary{
 		Changes:    []SiteChange{},
 		ViewHeader: ViewHeader{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), To: now, CountedFrom: now.Add(-time.Minute), LedgerStart: now.Add(-time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
-		SitesNow:   []SiteSummary{}, Top: []Crawler{},
+		SitesNow:   []SiteSummary{}, Top: []Crawler{}, SearchBlocked: []BlockedSearchEngine{},
 		Series: series(time.Minute, 60, func(int) RequestCounts { return RequestCounts{} }),
 	})
 	golden(t, "crawlers.json", Crawlers{ViewHeader: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "3", AgainstPreference: []RequestsAgainstPreference{*gpt.AgainstPreference}})

@@ -142,6 +142,16 @@ func TestSummary(t *testing.T) {
 		}
 	}
 	sum := s.Summary(Filter{})
+	spoofed := scripted()
+	for _, row := range spoofed.Ledger.Sites[0].Rows {
+		row.Identity = verify.Spoofed
+	}
+	if blocked := spoofed.Summary(Filter{}).SearchBlocked; len(blocked) != 0 {
+		t.Errorf("a false name counts as a search engine: %+v", blocked)
+	}
+	if len(sum.SearchBlocked) != 1 || sum.SearchBlocked[0].Token != "bingbot" || sum.SearchBlocked[0].Blocked != 1 || sum.SearchBlocked[0].Line != 3 {
+		t.Errorf("search engines blocked: %+v", sum.SearchBlocked)
+	}
 	if h := sum.SitesNow[0].Robots; h.State != OK || h.RuleCount != 4 || h.Findings.Warnings != 1 || sum.SitesNow[0].Mode != "enforce" {
 		t.Errorf("health: %+v", h)
 	}

@@ -24,8 +24,11 @@ type Summary struct {
 	SitesNow []SiteSummary `json:"sites_now"`
 	// Top are the crawlers with the most disallowed requests, then with the most requests, at most
 	// 10.
-	Top    []Crawler  `json:"top"`
-	Series TimeSeries `json:"series"`
+	Top []Crawler `json:"top"`
+	// SearchBlocked are the search engines that rules for other crawlers blocked in the window and
+	// would still block now. Spoofed clients are omitted.
+	SearchBlocked []BlockedSearchEngine `json:"search_blocked"`
+	Series        TimeSeries            `json:"series"`
 	// Changes are the changes of robots.txt files and modes in the window, oldest first, at most 24
 	// of each site.
 	Changes []SiteChange      `json:"marks"`
@@ -100,4 +103,19 @@ type FindingCounts struct {
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
+}
+
+// BlockedSearchEngine is a search engine blocked by a rule in a group for other crawlers. A block
+// by a group that names the search engine is the owner's intention, and not included.
+type BlockedSearchEngine struct {
+	Site     string    `json:"site"`
+	Token    string    `json:"token"`
+	Identity string    `json:"identity"`
+	Blocked  uint64    `json:"blocked"` // Blocked is the number of requests that such rules blocked.
+	Last     time.Time `json:"last,omitzero"`
+	// Host, Path, Rule and Line are an example of a blocked request.
+	Host string `json:"host,omitempty"`
+	Path string `json:"path,omitempty"`
+	Rule string `json:"rule,omitempty"`
+	Line int    `json:"line,omitempty"`
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -20,7 +21,7 @@ func (s *Source) Summary(f Filter) Summary {
 	all := v.newCrawlers()
 	sum := Summary{
 		ViewHeader: v.header(), RequestCounts: v.sumCounts(v.entries), Previous: v.sumPreviousCounts(v.entries), Crawlers: len(all), SitesNow: []SiteSummary{}, Top: all[:min(len(all), maxTopCrawlers)],
-		Series: v.newTimeSeries(v.entries), Changes: v.siteChanges(v.siteNames()), History: s.History,
+		SearchBlocked: v.listBlockedSearchEngines(), Series: v.newTimeSeries(v.entries), Changes: v.siteChanges(v.siteNames()), History: s.History,
 	}
 	for _, site := range v.Ledger.Sites {
 		if f.Site == "" || f.Site == site.Name {
@@ -39,6 +40,55 @@ func (s *Source) Summary(f Filter) Summary {
 		sum.SitesNow = append(sum.SitesNow, SiteSummary{Site: name, Mode: live.Mode, RequestCounts: v.sumCounts(entries), Previous: v.sumPreviousCounts(entries), Hosts: v.hostCounts(name), Robots: s.robotsHealth(live)})
 	}
 	return sum
+}
+
+// listBlockedSearchEngines returns the search engines that rules for other crawlers blocked in the
+// window and would still block now.
+func (v *filteredSource) listBlockedSearchEngines() []BlockedSearchEngine {
+	list := []BlockedSearchEngine{}
+	for _, e := range v.entries {
+		class, _ := uaident.ParseClass(e.row.Class)
+		if !judge.IsSearchEngine(class, e.row.Identity) {
+			continue
+		}
+		blocked := BlockedSearchEngine{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: min(e.counts[ledger.CountViolationBlocked], v.countDisallowedByOtherGroups(e))}
+		for _, item := range e.row.Paths.Items {
+			if at := ledger.FromUnixMilli(item.Last); item.Key.Blocked && at.After(blocked.Last) && occurredInWindow(v, item) && !v.NamesCrawler(item.Key.Group, e.row.Token) {
+				blocked.Last, blocked.Host, blocked.Path, blocked.Rule, blocked.Line = at, item.Key.Host, item.Key.Path, item.Key.Text, item.Key.Line
+			}
+		}
+		if blocked.Blocked > 0 && v.isStillBlocked(e, blocked.Last) {
+			list = append(list, blocked)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b BlockedSearchEngine) int { return cmp.Compare(b.Blocked, a.Blocked) })
+	return list
+}
+
+// isStillBlocked reports whether the site still blocks the crawler. last is the time of the last
+// block.
+func (v *filteredSource) isStillBlocked(e siteRow, last time.Time) bool {
+	live := v.SiteStates[e.site]
+	good := live.currentVersion()
+	switch {
+	case live.Mode == judge.ModeWord(false): // The site is now in the mode monitor.
+	case good != nil && good.FirstFetched.After(last): // The site now has another robots.txt.
+	case e.row.LastAction != judge.Blocked: // The option only_log now exempts the crawler.
+	default:
+		return true
+	}
+	return false
+}
+
+// countDisallowedByOtherGroups returns the maximum number of a crawler's requests that rules for
+// other crawlers disallowed.
+func (v *filteredSource) countDisallowedByOtherGroups(e siteRow) (n uint64) {
+	for _, item := range e.row.Rules.Items {
+		if item.Key.Verdict == judge.Disallowed && occurredInWindow(v, item) && !v.NamesCrawler(item.Key.Group, e.row.Token) {
+			n += item.Count
+		}
+	}
+	return n
 }
 
 // NamesCrawler reports whether a group of a robots.txt names a crawler, by the rules of

@@ -18,7 +18,7 @@ export function render(state, { summary, parity, alerts }, redraw) {
   const none = summary.requests === 0;
   return [
     h("h1", {}, "Now"),
-    todo(state, alerts, redraw),
+    todo(state, alerts, summary.search_blocked, redraw),
     none ? null : glance(state, summary),
     tiles(summary),
     summary.on_disallowed ? h("p", { class: "quiet", key: "people" }, `Browsers, and bots that look like browsers, sent ${plural(summary.on_disallowed, "request", "requests")} for disallowed URLs in ${inPeriod(summary)}.`) : null,

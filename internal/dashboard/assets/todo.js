@@ -1,8 +1,8 @@
 // To do: the alerts.
 
 import { h } from "./dom.js";
-import { count, stamp, when } from "./format.js";
-import { badge, command, isShared } from "./parts.js";
+import { count, plural, siteName, stamp, when } from "./format.js";
+import { badge, command, crawlerLink, identityBadge, isShared, lineLink, quotedToken, rowID } from "./parts.js";
 import { href } from "./state.js";
 
 export const alertsURL = "api/alerts";
@@ -18,20 +18,42 @@ const urgencies = { critical: "act now", warning: "act today", info: "info" };
 const openForms = new Set();
 const failed = new Map();
 
-// todo shows the alerts of the selected sites. It returns null if the server has no alerts.
-export function todo(state, list, redraw) {
+// todo shows the alerts of the selected sites, and the blocked search engines without an alert. It
+// returns null if the server has no alerts.
+export function todo(state, list, blocked, redraw) {
   if (!list) return null;
   const selected = list.alerts.filter((a) => !state.site || !a.site || a.site === state.site);
   const [open, acknowledged, over] = ["open", "acknowledged", "over"].map((s) => selected.filter((a) => a.state === s));
   const can = !list.read_only;
+  const engines = blocked.filter((b) => !hasAlert(list, ["search_blocked"], b.site, b.token));
   return h("section", { class: "panel todo", key: "todo", "aria-labelledby": "todo" },
-    h("div", { class: "panelhead" }, h("h2", { id: "todo", tabindex: "-1" }, open.length ? "To do" : "Nothing to do")),
-    open.length ? h("ul", { class: "cards" }, open.slice(0, maxCards).map((a) => card(state, a, can, redraw))) : null,
-    fold("more", `${count(open.length - maxCards)} more`, open.slice(maxCards), (a) => [urgency(a), " ", title(state, a), ": ", a.detail]),
+    h("div", { class: "panelhead" }, h("h2", { id: "todo", tabindex: "-1" }, open.length || engines.length ? "To do" : "Nothing to do")),
+    open.length || engines.length ? h("ul", { class: "cards" }, engines.length ? searchCard(state, engines) : null, open.slice(0, shown(engines)).map((a) => card(state, a, can, redraw))) : null,
+    fold("more", `${count(open.length - shown(engines))} more`, open.slice(shown(engines)), (a) => [urgency(a), " ", title(state, a), ": ", a.detail]),
     fold("acknowledged", `${count(acknowledged.length)} acknowledged`, acknowledged, (a) => [title(state, a), acknowledgement(a.acknowledged), can ? [" ", undo(a)] : null, failure(a)]),
     fold("over", `${count(over.length)} over`, over, (a) => [title(state, a), h("span", { class: "quiet" }, ", ", when(a.since), " until ", when(a.until))]),
     open.length && !can ? h("p", { class: "quiet", key: "login" }, "To acknowledge alerts, log in.") : null,
     open.length && can && !list.kept ? h("p", { class: "quiet", key: "kept" }, "A restart deletes acknowledgements.") : null);
+}
+
+// shown returns the number of alerts with a card.
+const shown = (engines) => (engines.length ? maxCards - 1 : maxCards);
+
+// searchCard lists the blocked search engines.
+function searchCard(state, engines) {
+  const sum = (list) => list.reduce((total, b) => total + b.blocked, 0);
+  const verified = engines.filter((b) => b.identity === "verified"), others = engines.filter((b) => b.identity !== "verified");
+  const requests = (list, of) => (list.length ? [plural(sum(list), "request", "requests"), ` of ${of}`] : null);
+  const names = [...new Set((verified.length ? verified : others).map((b) => (isShared(b.token) ? "search" : quotedToken(b.token))))].join(" ");
+  return h("li", { class: `card ${verified.length ? "critical" : "warning"}`, key: "engines" },
+    h("details", { open: wide.matches },
+      h("summary", {}, h("span", { class: "cardtitle" }, verified.length ? "Search engines are blocked" : "Unverified search engines are blocked"), " ", urgency({ severity: verified.length ? "critical" : "warning" })),
+      h("p", {}, "Blocked: ", requests(verified, "verified search engines"), verified.length && others.length ? " and " : null, requests(others, "unverified clients with the name of one"), ". Your pages may drop out of search results."),
+      h("ul", {}, engines.map((b) => h("li", { key: `${b.site} ${b.token} ${b.identity}` },
+        crawlerLink(state, { token: b.token, class: "search", id: rowID(b.token, "search") }), " ", identityBadge(b.identity, b.blocked), ` at ${siteName(b.site)}`, b.last ? [", last ", when(b.last)] : null,
+        b.path ? [": ", h("code", {}, b.path), b.line ? [" by ", lineLink(state, b), ", ", h("code", {}, b.rule)] : null] : null))),
+      h("p", { class: "do" }, "Correct the rule, or write this into robots_guard of the site and reload."),
+      command(`only_log ${verified.length ? "verified " : ""}${names}`, "the line for search engines")));
 }
 
 const fold = (key, summary, list, item) => (list.length ? h("details", { class: "knowns", key }, h("summary", {}, summary), h("ul", {}, list.map((a) => h("li", { key: a.id }, item(a))))) : null);
@@ -104,5 +126,6 @@ async function send(a, method, body, done) {
   dispatchEvent(new Event("changed"));
 }
 
-// hasAlert reports whether there is an alert of these kinds about a site.
-export const hasAlert = (list, kinds, site) => Boolean(list?.alerts.some((a) => kinds.includes(a.kind) && a.site === site));
+// hasAlert reports whether there is an alert of these kinds about a site and, if given, a crawler.
+export const hasAlert = (list, kinds, site, crawler) =>
+  Boolean(list?.alerts.some((a) => kinds.includes(a.kind) && a.site === site && (crawler === undefined || a.crawler === crawler)));
