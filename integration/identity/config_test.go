@@ -1,50 +1,11 @@
 package identity
 
 import (
-	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
-
-// TestVerifyLoadErrors checks that the server rejects invalid address lists at its
-// start.
-func TestVerifyLoadErrors(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ name, file, want string }{
-		{"missing", "", "file not found"},
-		{"empty", "\n", "the list is empty"},
-		{"too wide", "0.0.0.0/0\n", "0.0.0.0/0"},
-		{"not a list", "<html>not found</html>", "web page without an address list"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			list := filepath.Join(dir, "list.txt")
-			if test.file != "" {
-				harness.Write(t, list, test.file)
-			}
-			config := filepath.Join(dir, "Caddyfile")
-			harness.Write(t, config, fmt.Sprintf("{\n admin off\n robots_guard {\n  verify {\n   ranges configured\n  }\n  crawler Googlebot {\n   ranges file %s\n  }\n }\n}\nhttp://127.0.0.1:%s {\n robots_guard\n}\n", list, harness.FreePort(t)))
-			output := fails(t, config)
-			if !strings.Contains(output, test.want) || !strings.Contains(output, "list.txt") {
-				t.Errorf("the error is %q, want %q and the name of the file", output, test.want)
-			}
-		})
-	}
-}
-
-// fails runs the server with an invalid configuration and returns its output.
-func fails(t *testing.T, config string) string {
-	t.Helper()
-	_, output, code := harness.Command(t, "", "run", "--config", config, "--adapter", "caddyfile")
-	if code == 0 {
-		t.Error("the server exited without an error")
-	}
-	return output
-}
 
 // TestUntrustedProxyWarning checks that the guard warns the owner once if it takes
 // genuine crawlers for spoofed clients, because they are behind an untrusted proxy.
