@@ -2,8 +2,6 @@ package directive
 
 import (
 	"encoding/json"
-	"maps"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -102,45 +100,4 @@ func TestShadow(t *testing.T) {
 		found := triedAt(t, s.Admin)
 		return len(found.Texts)+len(found.Trials) == 0
 	})
-}
-
-// TestUnavailableShadow checks that an unavailable shadow robots.txt changes
-// nothing and is logged once.
-func TestUnavailableShadow(t *testing.T) {
-	t.Parallel()
-	visits := []harness.Visit{
-		{harness.Bingbot, "/private/x", 403, "robots.txt"},
-		{harness.Bingbot, "/shop/1", 200, "page /shop/1"},
-		{harness.Firefox, "/private/x", 200, "page /private/x"},
-	}
-	headers := make(map[bool][]http.Header)
-	for _, tries := range []bool{false, true} {
-		mode := "enforce"
-		if tries {
-			mode = "enforce {\n shadow file " + filepath.Join(t.TempDir(), "missing.txt") + "\n}"
-		}
-		s := harness.Serve(t, harness.RuledSite, "$MODE", mode)
-		s.Warm("/private/")
-		harness.Visits(t, s, visits)
-		for _, v := range visits {
-			header := harness.Get(t, s.URL(v.Path), v.UserAgent).Header
-			header.Del("Date")
-			headers[tries] = append(headers[tries], header)
-		}
-		const message = "shadow robots.txt cannot be fetched; no request is compared"
-		if !tries {
-			continue
-		}
-		if lines := s.Await(message, 1); len(lines) != 1 || lines[0]["level"] != "warn" {
-			t.Errorf("log lines: %v", lines)
-		}
-		if n := s.Metrics().Sum(shadowMetric); n != 0 {
-			t.Errorf("counted %v requests", n)
-		}
-	}
-	for i := range visits {
-		if with, without := headers[true][i], headers[false][i]; !maps.EqualFunc(with, without, func(a, b []string) bool { return len(a) == len(b) }) {
-			t.Errorf("%+v: header %v, without a trial %v", visits[i], with, without)
-		}
-	}
 }
