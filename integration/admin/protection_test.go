@@ -116,37 +116,6 @@ Disallow: /private/"
 	}
 }
 
-// TestNotProtectingEnds checks that the guard logs the begin once, even after reloads,
-// and the end once.
-func TestNotProtectingEnds(t *testing.T) {
-	t.Parallel()
-	origin, text := harness.NewChangingOrigin(t, "<!DOCTYPE html>\n<title>an app</title>\n")
-	s := harness.ServeReloadable(t, origin)
-	s.Warm("/")
-	s.Await(began, 1)
-	s.MustLoad(s.Named("second", ""))
-	harness.Eventually(t, "the second configuration runs", func() bool {
-		return harness.Get(t, s.URL("/"), harness.Bingbot).Header.Get("X-Config") == "second"
-	})
-	const metric = "caddy_robots_guard_not_protecting"
-	if n := s.Metrics().Sum(metric, `host="a.test"`, `cause="web_page"`); n != 1 {
-		t.Errorf("after a reload the metric is %v", n)
-	}
-	text.Store("User-agent: *\nDisallow: /private/\n")
-	harness.Get(t, "http://127.0.0.1:"+s.Admin+"/robots_guard/policies/a.test:"+s.Port+"/refresh", "test", harness.Method(http.MethodPost))
-	harness.Get(t, s.URL("/"), harness.Bingbot)
-	line := s.Await(ended, 1)[0]
-	if line["site"] != "http://a.test:"+s.Port || line["level"] != "info" {
-		t.Errorf("the end: %v", line)
-	}
-	if n := len(s.Lines(began)); n != 1 {
-		t.Errorf("the beginning is logged %d times", n)
-	}
-	if n := len(s.Metrics().Of(metric)); n != 0 {
-		t.Errorf("%d series are left", n)
-	}
-}
-
 // TestNotProtectingGoesWithTheSite removes the site from the configuration.
 func TestNotProtectingGoesWithTheSite(t *testing.T) {
 	t.Parallel()

@@ -33,32 +33,6 @@ http://a.test:$PORT {
 	}
 }
 
-// TestForcedReloadReadsAgain checks that a forced reload refetches robots.txt although
-// the configuration is unchanged. The cached copy stays valid meanwhile.
-func TestForcedReloadReadsAgain(t *testing.T) {
-	t.Parallel()
-	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
-	s := harness.ServeReloadable(t, o)
-	s.Warm("/")
-	config := harness.Caddyfile(t, s.Named("first", ""))
-	for _, force := range []bool{false, true} {
-		args := []string{"reload", "--config", config, "--address", "127.0.0.1:" + s.Admin}
-		if force {
-			args = append(args, "--force")
-		}
-		if _, problem, code := harness.Command(t, "", args...); code != 0 {
-			t.Fatalf("%v: exit status %d: %s", args, code, problem)
-		}
-		if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != http.StatusForbidden {
-			t.Errorf("%v: the cached robots.txt is not used: %d", args, a.Status)
-		}
-		if n := o.Requests("/robots.txt"); !force && n != 1 {
-			t.Errorf("a reload without changes fetches robots.txt %d times", n)
-		}
-	}
-	harness.Eventually(t, "it is read again", func() bool { return o.Requests("/robots.txt") == 2 })
-}
-
 // TestStatusBeforeAnyCrawler checks that a new owner can see whether robots.txt is
 // available before the first request of a crawler.
 func TestStatusBeforeAnyCrawler(t *testing.T) {
