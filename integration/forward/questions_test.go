@@ -122,33 +122,6 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestInvalidDescriptions sends invalid descriptions of a request.
-func TestInvalidDescriptions(t *testing.T) {
-	t.Parallel()
-	s := decide(t, harness.NewOrigin(t, robots, nil), "")
-	for name, tc := range map[string]struct {
-		fields []string
-		status int
-	}{
-		"nothing":         {nil, 400},
-		"two hosts":       {append(about("a.test", "/private/"), "X-Forwarded-Host: b.test"), 400},
-		"a list of hosts": {about("b.test, a.test", "/private/"), 400},
-		"another target":  {append(about("a.test", "/private/"), "X-Original-URI: /robots.txt"), 400},
-		"a fragment":      {about("a.test", "/robots.txt#/../private/"), 400},
-		"another host":    {about("a.test", "http://b.test/private/"), 400},
-		"too much":        {about("a.test", "/private/"+strings.Repeat("x", 40_000)), 431},
-		"long":            {about("a.test", "/private/"+strings.Repeat("x", 10_000)), 403},
-	} {
-		got, body := ask(t, s, harness.Bingbot, tc.fields...)
-		if got.StatusCode != tc.status || got.StatusCode == 400 && got.Header.Get("X-Robots-Guard-Undecided") == "" {
-			t.Errorf("%s: %d %v %.200q", name, got.StatusCode, got.Header, body)
-		}
-	}
-	if n := s.Metrics().Sum("caddy_robots_guard_undecided_total"); n != 6 {
-		t.Errorf("counted %v requests", n)
-	}
-}
-
 // TestUntrustedSender sends requests to a decision point that does not trust their sender.
 func TestUntrustedSender(t *testing.T) {
 	t.Parallel()

@@ -86,25 +86,6 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheSpellings requests a page as a crawler in all spellings, after a cache
-// behind the guard has stored it for browsers.
-func TestCacheSpellings(t *testing.T) {
-	t.Parallel()
-	s := serve(t, "", "cache\nrobots_guard enforce")
-	s.Warm("/")
-	harness.Get(t, s.URL("/private/x.txt"), harness.Firefox)
-	if a := harness.Get(t, s.URL("/x/../private/./x.txt?a=b"), harness.Firefox); a.Header.Get("X-Cache") != "hit" {
-		t.Fatalf("the page is not in the cache: %+v", a)
-	}
-	for _, target := range append(harness.Spellings(), harness.OddSpellings()...) {
-		target = strings.ReplaceAll(target, "$PORT", s.Port)
-		a := harness.RawAnswer(t, s, "GET "+target+" HTTP/1.1\r\nHost: a.test\r\nUser-Agent: "+harness.Bingbot+"\r\nConnection: close\r\n\r\n")
-		if a.Body == "page /private/x.txt" {
-			t.Errorf("%s: a disallowed crawler gets the page from the cache", target)
-		}
-	}
-}
-
 // TestLimiter tests a rate limiter behind the guard and before it. Behind the guard it
 // counts by crawler and does not count blocked requests. Before the guard the crawler
 // is unknown.
