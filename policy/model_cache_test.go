@@ -85,8 +85,8 @@ func (m *cacheModel) act() {
 	case 0:
 		entry.MarkPossiblyChanged(now)
 		settled, failing := x.history.split()
-		if len(settled) > 0 {
-			last := append(settled, failing...)[len(settled)+len(failing)-1]
+		if fetches := append(settled, failing...); len(fetches) > 0 {
+			last := fetches[len(fetches)-1]
 			x.suspect, x.since, x.dueFrom = true, x.done != nil, last.at.Add(10*time.Second)
 			if x.dueFrom.Before(now) {
 				x.dueFrom = now
