@@ -1,6 +1,9 @@
 package policy
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"slices"
+)
 
 // sharedVersions lets all sites with the same body share one parsed and compiled robots.txt, and
 // counts the memory of each body once.
@@ -17,9 +20,10 @@ type sharedVersion struct {
 	size      int
 }
 
-// acquire adds v to the users of its body, and replaces v.Robots and v.Derived by the shared
-// values.
-func (t *sharedVersions) acquire(v *Version) {
+// acquire adds v to the users of its body. It returns v, or a copy of v with the shared Robots and
+// Derived. It does not write v, because v may also be in a state of another segment, which other
+// goroutines read.
+func (t *sharedVersions) acquire(v *Version) *Version {
 	shared := t.byHash[v.Hash]
 	if shared == nil {
 		shared = &sharedVersion{robots: v.Robots, derived: v.Derived, size: v.Robots.Size()}
@@ -27,9 +31,12 @@ func (t *sharedVersions) acquire(v *Version) {
 		t.bytes += shared.size
 	}
 	shared.userCount++
-	if v.Robots != shared.robots { // If both are equal, v is not written, because other goroutines may read it.
-		v.Robots, v.Derived = shared.robots, shared.derived
+	if v.Robots == shared.robots {
+		return v
 	}
+	same := *v
+	same.Robots, same.Derived = shared.robots, shared.derived
+	return &same
 }
 
 // release removes v from the users of its body, and forgets a body without users.
@@ -42,12 +49,12 @@ func (t *sharedVersions) release(v *Version) {
 	}
 }
 
-// acquireAll calls acquire for the current and the previous versions of a state, which must have a
-// current version.
+// acquireAll replaces the current and the previous versions of a state, which must have a current
+// version, by the results of acquire.
 func (t *sharedVersions) acquireAll(s *State) {
-	t.acquire(s.Current)
-	for _, v := range s.Previous {
-		t.acquire(v)
+	s.Current, s.Previous = t.acquire(s.Current), slices.Clone(s.Previous)
+	for i, v := range s.Previous {
+		s.Previous[i] = t.acquire(v)
 	}
 }
 

@@ -36,3 +36,22 @@ func TestCacheSharesEqualTexts(t *testing.T) {
 		t.Errorf("bytes = %d after all files changed, want %d: the new file and the previous file", got, want)
 	}
 }
+
+// TestRestoreWritesNoSharedVersion checks that a state restored into another segment leaves its
+// versions unchanged, because requests for the first entry read them.
+func TestRestoreWritesNoSharedVersion(t *testing.T) {
+	clock := new(testClock)
+	c := NewCache(roomy, roomy, clock.now, nil)
+	const text = "User-agent: *\nDisallow: /x\n"
+	version := func() *Version { return versionOf(200, text, clock.now(), clock.now()) }
+	c.Restore(Key{Host: "first.test"}, ConfiguredHosts, stateOf(version()), false)
+	inUse := version()
+	robots := inUse.Robots
+	c.Restore(Key{Host: "second.test"}, ConfiguredHosts, stateOf(inUse), false)
+	if inUse.Robots != robots {
+		t.Error("Restore wrote the version of the caller")
+	}
+	if first, second := c.Get(Key{Host: "first.test"}), c.Get(Key{Host: "second.test"}); first.Current().Robots != second.Current().Robots {
+		t.Error("two sites with one body do not share its rules")
+	}
+}
