@@ -32,17 +32,20 @@ func TestFaultUnreached(t *testing.T) {
 	for name, listens := range map[string]bool{"refuses": false, "hangs before it accepts": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			address := "127.0.0.1:" + harness.FreePort(t)
 			var l net.Listener
-			listen := func() {
+			listen := func(address string) {
 				var err error
 				if l, err = net.Listen("tcp", address); err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = l.Close() })
 			}
+			var address string
 			if listens {
-				listen()
+				listen("127.0.0.1:0")
+				address = l.Addr().String()
+			} else {
+				address = "127.0.0.1:" + harness.FreePort(t)
 			}
 			s := harness.Serve(t, unreached, "$ORIGIN", address)
 			if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != 200 || a.Header.Get("X-Verdict") != unknown {
@@ -53,7 +56,7 @@ func TestFaultUnreached(t *testing.T) {
 				return s.Metrics().Sum(harness.FetchesMetric, `result="unreachable"`) >= 1
 			})
 			if !listens {
-				listen()
+				listen(address)
 			}
 			o := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, harness.ClosedRobots) })}
 			go func() { _ = o.Serve(l) }()
