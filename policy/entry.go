@@ -122,11 +122,12 @@ func (e *Entry) IsDue(now time.Time) bool {
 // MarkPossiblyChanged. The interval limits the fetches of a site whose responses always differ.
 const changeRecheckInterval = 10 * time.Second
 
-// MarkPossiblyChanged records that the copy may be outdated, or that a fetch may succeed although
-// there is no copy, for example because the site served another robots.txt. The copy stays in use until the next fetch, so that a response to one client
-// changes nothing for other clients. The entry is due, but at the earliest ten seconds after the
-// last fetch. If the entry waits longer after a failure, for example because of a Retry-After, the
-// wait is shortened to this time. The next fetch decides:
+// MarkPossiblyChanged records that the copy may be outdated, for example because the site served
+// another robots.txt. Without a copy, MarkPossiblyChanged records that a fetch may succeed again. The
+// copy stays in use until the next fetch, so that a response to one client changes nothing for other
+// clients. The entry is due, but at the earliest ten seconds after the last fetch. If the entry waits
+// longer after a failure, for example because of a Retry-After, the wait is shortened to this time.
+// The next fetch decides:
 //
 //   - If it succeeds, the mark is removed.
 //   - If it fails, the mark stays, but the entry waits as after any failure.

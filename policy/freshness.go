@@ -81,9 +81,9 @@ func responseAge(h http.Header, now time.Time) (age time.Duration) {
 	return age
 }
 
-// TimeSinceModified returns the time from Last-Modified to the time of the response, which is the
+// timeSinceModified returns the time from Last-Modified to the time of the response, which is the
 // Date field or else now. ok is false for a header without a valid Last-Modified.
-func TimeSinceModified(h http.Header, now time.Time) (age time.Duration, ok bool) {
+func timeSinceModified(h http.Header, now time.Time) (age time.Duration, ok bool) {
 	modified, err := http.ParseTime(h.Get("Last-Modified"))
 	if err != nil {
 		return 0, false

@@ -190,7 +190,7 @@ func (s *State) acceptVersion(a FetchResult, access AccessResult, now time.Time)
 // lastModifiedValidator returns "" if the file was modified in the same second, so that it could
 // change again with the same date (RFC 9110 section 8.8.2.2).
 func lastModifiedValidator(h http.Header, now time.Time) string {
-	if age, ok := TimeSinceModified(h, now); ok && age < time.Second {
+	if age, ok := timeSinceModified(h, now); ok && age < time.Second {
 		return ""
 	}
 	return storableValidator(h.Get("Last-Modified"))

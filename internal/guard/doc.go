@@ -3,7 +3,7 @@
 //
 // A version is one text of a robots.txt with its times. The copy is the version that the guard
 // fetched last. A crawler may be using the copy, a former copy, or a file that the site served to
-// it, see package copies: a request that one of these allows is not blocked. A hold keeps the change
-// guard from blocking a search engine by a new rule. A trial judges requests by another robots.txt
-// without effect on responses.
+// it, see package copies: a request that one of these allows is not blocked. A hold is the
+// time for which the change guard does not block a search engine by a new rule. A trial judges
+// requests by another robots.txt without effect on responses.
 package guard

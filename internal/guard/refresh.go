@@ -46,7 +46,8 @@ func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, s *site.Site,
 // since.
 func fetchEntryNow(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}) error {
 	entry.MakeDue()
-	for range 2 { // If a fetch already runs, the first turn waits for it, and MakeDue has made the entry due after it.
+	// If a fetch already runs, the first turn waits for it. MakeDue has made the entry due after it.
+	for range 2 {
 		if err := startAndAwaitFetch(ctx, entry, refresh, true); err != nil {
 			return err
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
-// hostList has the hosts whose requests are judged, as [NormalizeHost] returns them. An empty list means all hosts.
+// hostList has the hosts whose requests are judged, as [NormalizeHost] returns them. An empty list
+// means all hosts.
 type hostList []string
 
 // parseSites returns the hosts of sites such as example.com or https://example.com:8443.

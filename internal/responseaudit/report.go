@@ -32,8 +32,8 @@ func (a StatusCounts) Total() uint64 {
 type Referral struct {
 	Operator string `json:"operator"`
 	// Fetches is the number of responses to the operator's crawlers of the classes ai_training,
-	// ai_search and ai_assistant, without the responses to requests for robots.txt. Visits is the number of pages that people opened from its
-	// assistants.
+	// ai_search and ai_assistant, without the responses to requests for robots.txt. Visits is the
+	// number of pages that people opened from its assistants.
 	Fetches uint64 `json:"fetches"`
 	Visits  uint64 `json:"visits"`
 	// FetchesPerVisit is Fetches / Visits. It is absent without a visit.
